@@ -77,7 +77,7 @@ function requiredId({ form }: PersonalRequest): string {
   return form.get('id') ?? '';
 }
 
-/** What was ended, as the overview says it behind a redirect; other values of the query say nothing. */
+/** Values of `ended`, by which the overview says behind a redirect that something was ended; it says nothing of others. */
 const endings = ['app', 'connection', 'browser', 'browsers'] as const;
 
 /** Goes back to the overview, which tells what was ended. */

@@ -24,7 +24,7 @@ export interface RefreshLoops extends AcceptedCalls {
   count(ctx: Context, presented: string): Promise<void>;
 }
 
-/** What they are counted with. */
+/** Parts of {@link createRefreshLoops}. */
 export interface RefreshLoopOptions {
   limit: Limit;
   /** Whether calls with tokens for this resource are seen here. */

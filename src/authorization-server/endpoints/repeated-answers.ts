@@ -9,7 +9,7 @@ import type { Step } from './endpoint-guards.ts';
 
 const kind = 'RepeatedAnswer';
 
-/** How long the same browser gets the same redirect again, in seconds. */
+/** Life of a redirect that the same browser gets again, in seconds. */
 export const repeatSeconds = 30;
 
 /** A redirect that was sent, with the cookies that went with it. */
@@ -32,7 +32,7 @@ export const useNothingUp: Step = async (ctx, next) => {
   ctx.body = '';
 };
 
-/** What a request is, for the browser that sends it; undefined for one that does not show that it is that browser. */
+/** Returns texts that tell a request of one browser from all others; undefined for a request that shows no browser. */
 export type RequestMark = (ctx: Context) => readonly string[] | undefined;
 
 /**

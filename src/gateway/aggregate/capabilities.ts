@@ -1,3 +1,4 @@
+import { isRecord } from '../../mcp/checks/record.ts';
 import { isObject } from '../../mcp/conversations/client-abilities.ts';
 
 type Capabilities = Record<string, unknown>;
@@ -22,7 +23,7 @@ export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
       all
         .toReversed()
         .flatMap((each) => Object.entries(isObject(each[name]) ? each[name] : {}))
-        .filter(([, value]) => isObject(value) && !Array.isArray(value)),
+        .filter(([, value]) => isRecord(value)),
     );
   return {
     ...(has('tools') && { tools: { listChanged: true } }),

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { jsonLine } from '../../collections/json-line.ts';
+import { withoutByteOrderMark } from '../../mcp/checks/json.ts';
 import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/streams/held-bytes.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -267,9 +268,4 @@ export class StdioProcess {
     child.stdout.destroy();
     child.stderr.destroy();
   }
-}
-
-/** Some programs, of Windows above all, begin with a byte order mark, which is no part of JSON (RFC 8259 section 8.1). */
-function withoutByteOrderMark(line: Uint8Array): Uint8Array {
-  return line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
 }

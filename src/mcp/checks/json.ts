@@ -24,7 +24,7 @@ export function parseJson(bytes: Uint8Array, most = maxValues): ExactJson | Refu
   const given = Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const body = given[0] === 0xef && given[1] === 0xbb && given[2] === 0xbf ? given.subarray(3) : given;
+  const body = withoutByteOrderMark(given);
   const shape = checkShape(body, most);
   if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
@@ -35,6 +35,12 @@ export function parseJson(bytes: Uint8Array, most = maxValues): ExactJson | Refu
   } catch {
     return { reason: 'not_json' };
   }
+}
+
+/** Leaves out a byte order mark, which is no part of JSON, and with which some programs begin (RFC 8259 section 8.1). */
+export function withoutByteOrderMark<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? (bytes.subarray(3) as Bytes) : bytes;
 }
 
 /** A server that writes ids as floats answers 7 with 7.0. */

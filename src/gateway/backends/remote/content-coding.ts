@@ -15,23 +15,29 @@ export interface DecodingTaker extends BodyTaker {
   drop(): void;
 }
 
-/** Whether a body with this `Content-Encoding` has to be decoded. */
-export function isCoded(coding: string | undefined): coding is string {
-  return coding !== undefined && coding.trim() !== '' && coding.trim().toLowerCase() !== 'identity';
+function nameOf(coding: string | undefined): string {
+  return coding?.trim().toLowerCase() ?? '';
+}
+
+/** Whether a body with this `Content-Encoding` can be read; one without any can. */
+export function isReadableCoding(coding: string | undefined): boolean {
+  const name = nameOf(coding);
+  return name === '' || name === 'identity' || decoders.has(name);
 }
 
 /**
  * Decodes a body while it comes, a part at a time: no more of it is unpacked than its taker reads (FA-46).
  * @param stopReading lets the server wait @returns reads on
- * @returns undefined if the coding cannot be read
+ * @param coding `Content-Encoding`, which can be read
+ * @returns undefined if there is nothing to decode
  * @see RFC 9110 section 8.4
  */
 export function createDecodingTaker(
-  coding: string,
+  coding: string | undefined,
   taker: BodyTaker,
   stopReading: () => () => void,
 ): DecodingTaker | undefined {
-  const decoder = decoders.get(coding.trim().toLowerCase())?.();
+  const decoder = decoders.get(nameOf(coding))?.();
   if (!decoder) return undefined;
   let isOver = false;
   const end = (...broken: Parameters<BodyTaker['ended']>): void => {
@@ -65,9 +71,4 @@ export function createDecodingTaker(
     },
     drop,
   };
-}
-
-/** Whether a body with this coding can be read. */
-export function isReadableCoding(coding: string): boolean {
-  return decoders.has(coding.trim().toLowerCase());
 }

@@ -3,6 +3,7 @@ import { isAboutTheRequest } from '../../../client/transports/about-the-request.
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { outerId } from '../../../mcp/checks/outer-id.ts';
+import { Deadlines } from '../../../mcp/deadlines.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';
@@ -36,6 +37,8 @@ const initializedMs = 500;
 
 /** How long the response to a message that is no request may take, in milliseconds: nobody waits for it. */
 const takenMs = 10_000;
+
+const untaken = new Deadlines(takenMs);
 
 /** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
 const repeatable =
@@ -238,7 +241,7 @@ export abstract class PostingLink implements Link {
     // What a request waits for may be an answer of ours: only requests wait for a lane.
     if (post.id === undefined) {
       this.post(post);
-      setTimeout(() => this.cut(post, { reason: 'backend_timed_out' }), takenMs).unref();
+      untaken.set(() => this.cut(post, { reason: 'backend_timed_out' }));
       return;
     }
     const go = (): void => {

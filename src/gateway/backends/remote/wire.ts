@@ -3,7 +3,7 @@ import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
-import { createDecodingTaker, type DecodingTaker, isCoded, isReadableCoding } from './content-coding.ts';
+import { createDecodingTaker, type DecodingTaker, isReadableCoding } from './content-coding.ts';
 import { redirectTarget } from './redirect-target.ts';
 import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
 
@@ -151,8 +151,8 @@ class Exchange implements ConnectionUser, WireAnswer {
       return;
     }
     const coding = headers.get('content-encoding');
-    if (isCoded(coding) && !isReadableCoding(coding)) {
-      this.#giveUp({ reason: 'backend_answer_unreadable', code: `content-encoding ${coding.slice(0, 40)}` });
+    if (!isReadableCoding(coding)) {
+      this.#giveUp({ reason: 'backend_answer_unreadable', code: `content-encoding ${coding?.slice(0, 40)}` });
       return;
     }
     const listener = this.#listener;
@@ -186,7 +186,7 @@ class Exchange implements ConnectionUser, WireAnswer {
   read(taker: BodyTaker): void {
     const coding = this.headers.get('content-encoding');
     // It was asked for a body as it is, and some servers code it all the same.
-    if (isCoded(coding)) this.#decoding = createDecodingTaker(coding, taker, () => this.stopReading());
+    this.#decoding = createDecodingTaker(coding, taker, () => this.stopReading());
     this.#taker = this.#decoding ?? taker;
   }
 
