@@ -87,7 +87,8 @@ function tellEnding({ ctx, url }: PersonalRequest, ending: (typeof endings)[numb
 
 /**
  * Asks before a connected app is ended, then ends it: it may not be set up again in a minute (FA-61).
- * @throws PageMissing where it is not one of the person's (T-124) */
+ * @throws PageMissing if it is not one of the person's (T-124)
+ */
 export async function endApp(request: PersonalRequest, { apps, audit }: OverviewOptions): Promise<void> {
   const accountId = request.who.account.id;
   if (request.form.get('confirm') !== 'yes') return askBeforeEnd(request, apps);

@@ -160,8 +160,8 @@ function nameResource(parameters: URLSearchParams, resources: ResourceRegistry):
 
 /**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
- * 3.3). Scopes of the authorization server alone ask for none.
+ * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes if the client
+ * asks for none (RFC 6749 section 3.3). Scopes of the authorization server alone ask for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */

@@ -35,6 +35,14 @@ export const useNothingUp: Step = async (ctx, next) => {
 /** Returns texts that tell a request of one browser from all others; undefined for a request that shows no browser. */
 export type RequestMark = (ctx: Context) => readonly string[] | undefined;
 
+/** Parts of {@link createRepeatedAnswers}. */
+export interface RepeatedAnswersOptions {
+  artifacts: ArtifactStore;
+  box: SealedBox;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
 /**
  * Creates the step around a GET that ends something. Browsers send one twice, after a break or a reload: the same browser
  * gets the same redirect again for some seconds, and nothing is done again (FA-23).
@@ -42,11 +50,7 @@ export type RequestMark = (ctx: Context) => readonly string[] | undefined;
  * @param browserCookie the cookie by which it knows the browser, if the answer would delete it: it stays
  */
 export function createRepeatedAnswers(
-  {
-    artifacts,
-    box,
-    now,
-  }: { artifacts: ArtifactStore; box: SealedBox /** Epoch seconds. */; now: () => number },
+  { artifacts, box, now }: RepeatedAnswersOptions,
   markOf: RequestMark,
   browserCookie?: string,
 ): Step {
