@@ -1,9 +1,5 @@
 declare global {
   interface JSON {
-    parse(
-      text: string,
-      reviver: (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown,
-    ): unknown;
     rawJSON(text: string): object;
     isRawJSON(value: unknown): boolean;
   }
@@ -31,14 +27,6 @@ export interface ExactJson {
   hasExactNumbers?: true;
 }
 
-/**
- * Makes a number of its source text.
- * @throws SyntaxError if it is no JSON number or other scalar
- */
-export function exactNumber(source: string): ExactNumber {
-  return JSON.rawJSON(source);
-}
-
 /** Members that tell messages apart. Equal numbers in them are the same object as long as anybody holds it. */
 const identifying: ReadonlySet<string> = new Set(['id', 'requestId', 'progressToken']);
 
@@ -48,22 +36,104 @@ const maxIdentifying = 1_000;
 /** Longest source of a number that is remembered, in characters: longer ones are no ids. */
 const maxIdLength = 64;
 
+/** Begins the texts that stand for numbers while they are parsed. Nobody outside can write one. */
+const mark = `number-${crypto.randomUUID()}-`;
+
 /**
  * Reads JSON as `JSON.parse` does, but for numbers that JavaScript would write otherwise: see {@link ExactNumber}. Those of
- * `id`, `requestId` and `progressToken` can be compared and be keys of maps.
+ * `id`, `requestId` and `progressToken` can be compared and be keys of maps. A reviver is given the source text of numbers
+ * as well, but takes a microsecond for each value, whatever it is.
+ * @param most such numbers that are read; any number of them by default
+ * @returns undefined if there are more
  * @throws SyntaxError if the text is no JSON
  */
-export function parseExact(text: string): ExactJson {
-  if (!mayChange.test(text)) return { value: JSON.parse(text) };
-  let hasExactNumbers = false;
+export function parseExact(text: string): ExactJson;
+export function parseExact(text: string, most: number): ExactJson | undefined;
+export function parseExact(text: string, most = Number.POSITIVE_INFINITY): ExactJson | undefined {
+  const value: unknown = JSON.parse(text);
+  const marked = markNumbers(text, most);
+  if (marked === text) return { value };
+  return marked === undefined
+    ? undefined
+    : { value: restoreNumbers(JSON.parse(marked)), hasExactNumbers: true };
+}
+
+/**
+ * Writes JSON with a text in the place of each number that would change, for a parser that is not ours.
+ * @param text valid JSON
+ * @returns what {@link restoreNumbers} takes once it was parsed; the same text if no number would change
+ */
+export function markNumbers(text: string): string;
+export function markNumbers(text: string, most: number): string | undefined;
+export function markNumbers(text: string, most = Number.POSITIVE_INFINITY): string | undefined {
+  if (!mayChange.test(text)) return text;
+  let marked = '';
+  let copied = 0;
+  let count = 0;
+  let at = 0;
+  while (at < text.length) {
+    const first = text.charCodeAt(at);
+    if (first === quote) at = endOfString(text, at + 1);
+    else if (first !== minus && !isDigit(first)) at++;
+    else {
+      const end = endOfNumber(text, at + 1);
+      const source = text.slice(at, end);
+      if (source !== String(Number(source))) {
+        if (++count > most) return undefined;
+        marked += `${text.slice(copied, at)}"${mark}${source}"`;
+        copied = end;
+      }
+      at = end;
+    }
+  }
+  return copied === 0 ? text : marked + text.slice(copied);
+}
+
+const [quote, minus] = [0x22, 0x2d];
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+function endOfNumber(text: string, from: number): number {
+  let at = from;
+  // Point, signs and exponent: what follows a number in JSON is none of them.
+  for (
+    let code = text.charCodeAt(at);
+    isDigit(code) || '.eE+-'.includes(text[at] ?? ' ');
+    code = text.charCodeAt(at)
+  )
+    at++;
+  return at;
+}
+
+/** Place behind the quote that ends a string. @param from place behind its first quote */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === '\\') before--;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+  return text.length;
+}
+
+/** Puts the numbers, as they were written, in the place of marked texts. Changes the value that it is given. */
+export function restoreNumbers<Value>(value: Value): Value {
   let ids = 0;
-  const value = JSON.parse(text, (name, member, { source }) => {
-    if (typeof member !== 'number' || source === undefined || source === String(member)) return member;
-    hasExactNumbers = true;
-    const isId = identifying.has(name) && source.length <= maxIdLength && ++ids <= maxIdentifying;
-    return isId ? sameNumber(source) : exactNumber(source);
-  });
-  return hasExactNumbers ? { value, hasExactNumbers } : { value };
+  const restored = (member: unknown, name: string): unknown => {
+    if (typeof member === 'string') {
+      if (!member.startsWith(mark)) return member;
+      const source = member.slice(mark.length);
+      const isId = identifying.has(name) && source.length <= maxIdLength && ++ids <= maxIdentifying;
+      return isId ? sameNumber(source) : JSON.rawJSON(source);
+    }
+    if (typeof member !== 'object' || member === null) return member;
+    if (Array.isArray(member))
+      for (let at = 0; at < member.length; at++) member[at] = restored(member[at], '');
+    else {
+      const members = member as Record<string, unknown>;
+      for (const key of Object.keys(members)) members[key] = restored(members[key], key);
+    }
+    return member;
+  };
+  return restored(value, '') as Value;
 }
 
 const held = new Map<string, WeakRef<ExactNumber>>();

@@ -13,7 +13,7 @@ describe('the setting for routes', () => {
         command: 'notes-server',
         args: [],
         env: [],
-        maxAnswerValues: 250_000,
+        maxAnswerValues: 50_000,
         pingSeconds: 30,
         maxProcesses: 50,
         process: 'session',

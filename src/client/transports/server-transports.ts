@@ -1,9 +1,10 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { restoreNumbers } from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
 import { type AnswerLimits, defaultHeadTimeoutMs } from './answer-limits.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
-import { markNumbers, restoreNumbers, withMarkedNumbers } from './exact-numbers.ts';
+import { markMessage, withMarkedNumbers } from './exact-numbers.ts';
 import { RenewingTransport } from './renewing-transport.ts';
 import { RestClientTransport } from './rest-transport.ts';
 import { withUnbatchedEvents } from './unbatched-events.ts';
@@ -53,7 +54,7 @@ export function createServerTransport(
   const { eventStreamFetch = options.fetch } = options;
   const bounded = boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits);
   const fetch = exactNumbers
-    ? withMarkedNumbers(withUnbatchedEvents(bounded, markNumbers))
+    ? withMarkedNumbers(withUnbatchedEvents(bounded, markMessage))
     : withUnbatchedEvents(bounded);
   const open = {
     http: () =>

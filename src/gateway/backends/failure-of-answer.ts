@@ -1,8 +1,9 @@
+import { maxValues } from '../../mcp/checks/json.ts';
 import type { Refusal } from '../../mcp/refusal.ts';
 import type { BackendFailure } from './backend-errors.ts';
 
-/** Most values in an answer of a backend: to read more than these takes a tenth of a second and longer. */
-export const defaultMaxAnswerValues = 250_000;
+/** Most values in an answer of a backend. */
+export const defaultMaxAnswerValues = maxValues;
 
 /**
  * Says what an answer that could not be read is to its caller: larger than is read, or none at all.

@@ -48,7 +48,7 @@ export interface RemoteBackendOptions {
   bodyMs?: number;
   /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
   maxAnswerBytes?: number;
-  /** Most values in an answer, arrays and objects included; 250,000 by default. */
+  /** Most values in an answer, arrays and objects included; 50,000 by default. */
   maxAnswerValues?: number;
   /** Why it may be spoken to over http on the public internet; refused by default. */
   dangerouslyPlainHttpBecause?: string | undefined;

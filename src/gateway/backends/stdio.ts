@@ -36,7 +36,7 @@ export interface StdioBackendOptions {
   idleSeconds?: number;
   /** Longest line it may write, in bytes; 16 MiB by default. */
   maxLineBytes?: number;
-  /** Most values in a line, arrays and objects included; 250,000 by default. */
+  /** Most values in a line, arrays and objects included; 50,000 by default. */
   maxAnswerValues?: number;
   /**
    * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller

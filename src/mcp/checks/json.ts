@@ -9,6 +9,9 @@ export const maxNesting = 100;
 /** Most values in a body, containers included: an object of hundreds of thousands of members keeps a server busy for seconds. */
 export const maxValues = 50_000;
 
+/** Most numbers of a message that have to be kept as they were written: each takes two microseconds. */
+export const maxExactNumbers = 10_000;
+
 /** Most different member names in a body. Each new name costs a parser far more than its size: 40,000 of them a second. */
 export const maxNames = 10_000;
 
@@ -17,19 +20,21 @@ export const maxNames = 10_000;
  * written, see `parseExact`, and a lone surrogate stays one (FA-40, FA-42). Deep nesting and masses of members are
  * refused by counting brackets and commas, before anything recurses or is built (T-135). So are masses of different names
  * (T-204). Text that is no JSON is refused as such, whatever its depth. A body too small for all this is read as it is.
- * @param most values that are read, if not {@link maxValues}
+ * @param most values that are read of an answer, numbers as they were written among them; of a message of a client these
+ *   are {@link maxValues} and {@link maxExactNumbers}
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
-export function parseJson(bytes: Uint8Array, most = maxValues): ExactJson | Refusal {
+export function parseJson(bytes: Uint8Array, most?: number): ExactJson | Refusal {
   const given = Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const body = withoutByteOrderMark(given);
-  const shape = checkShape(body, most);
+  const shape = checkShape(body, most ?? maxValues);
   if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
-    const json = parseExact(body.toString('utf8'));
+    const json = parseExact(body.toString('utf8'), most ?? maxExactNumbers);
+    if (!json) return { reason: 'too_many_values' };
     if (json.hasExactNumbers) for (const message of [json.value].flat()) plainId(message);
     return json;
   } catch {

@@ -60,7 +60,7 @@ export const remoteBackendSettings = z.strictObject({
     .int()
     .min(1000)
     .max(10_000_000)
-    .default(250_000)
+    .default(50_000)
     .describe(
       'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
     ),

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  markNumbers,
-  restoreNumbers,
-  withMarkedNumbers,
-} from '../../../src/client/transports/exact-numbers.ts';
+import { markMessage, withMarkedNumbers } from '../../../src/client/transports/exact-numbers.ts';
+import { restoreNumbers } from '../../../src/collections/exact-json.ts';
 
 /** What a transport that parses by itself makes of a message. */
-const carried = (text: string) => JSON.stringify(restoreNumbers(JSON.parse(markNumbers(text))));
+const carried = (text: string) => JSON.stringify(restoreNumbers(JSON.parse(markMessage(text))));
 
 describe('numbers that a transport of the SDK parses', () => {
   it.each([
@@ -19,7 +16,7 @@ describe('numbers that a transport of the SDK parses', () => {
   });
 
   it('Text that is no JSON, or holds no such number, is left as it is', () => {
-    for (const text of ['{"a":', 'nonsense 1.0', '{ "a" : 1 }']) expect(markNumbers(text)).toBe(text);
+    for (const text of ['{"a":', 'nonsense 1.0', '{ "a" : 1 }']) expect(markMessage(text)).toBe(text);
   });
 
   it.each([

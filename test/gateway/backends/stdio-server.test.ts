@@ -190,8 +190,8 @@ describe('a program as an MCP server', () => {
       return error ? (error.data as { reason: string }).reason : Object.keys(result ?? {});
     };
     const whole = ['content', 'structuredContent'];
-    expect(await ask({}, 200_000)).toEqual(whole);
-    expect(await ask({}, 260_000)).toBe('backend_answer_too_large');
+    expect(await ask({}, 49_000)).toEqual(whole);
+    expect(await ask({}, 51_000)).toBe('backend_answer_too_large');
     expect(await ask({ maxAnswerValues: 300_000 }, 260_000)).toEqual(whole);
     expect(await ask({ maxAnswerValues: 2_000 }, 3_000)).toBe('backend_answer_too_large');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxNames, maxNesting, maxValues, parseJson } from '../../../src/mcp/checks/json.ts';
+import { maxExactNumbers, maxNames, maxNesting, maxValues, parseJson } from '../../../src/mcp/checks/json.ts';
 import { patience } from '../../support/patience.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -42,6 +42,17 @@ describe('a body', () => {
   ])('%s is read, and written as it was (FA-40, FA-42)', (_what, text, written) => {
     const read = parseJson(bytes(text));
     expect('value' in read && JSON.stringify(read.value)).toBe(written);
+  });
+
+  it('with more numbers to keep as written than a message may have is refused; an answer may have as many as values (FA-40, T-204)', () => {
+    const many = bytes(
+      `[${Array(maxExactNumbers + 1)
+        .fill('1.0')
+        .join(',')}]`,
+    );
+    expect(parseJson(many)).toEqual({ reason: 'too_many_values' });
+    expect(parseJson(many, maxValues)).toHaveProperty('value');
+    expect(parseJson(bytes(`[${Array(maxExactNumbers).fill('1.0').join(',')},1.5]`))).toHaveProperty('value');
   });
 
   it.each([

@@ -10,7 +10,7 @@ it('a program gets arguments and variables only as they are set, and fifty proce
     process: 'session',
     idleSeconds: 3600,
     spare: 0,
-    maxAnswerValues: 250_000,
+    maxAnswerValues: 50_000,
     pingSeconds: 30,
     maxProcesses: 50,
   });
