@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import {
-  serverMetadata,
-  startAuthorizationServer,
-  startMcpServer,
-} from '../../client/support/protected-server.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
+import { serverMetadata, startAuthorizationServer, startMcpServer } from '../../client/support/protected-server.ts';
 import { startServer } from '../../client/support/scripted-server.ts';
 import { createVictim } from './support/victim.ts';
 

@@ -1,16 +1,8 @@
-import {
-  Client,
-  type OAuthDiscoveryState,
-  type StoredOAuthClientInformation,
-  type StoredOAuthTokens,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client';
+import { Client, type OAuthDiscoveryState, type StoredOAuthClientInformation, type StoredOAuthTokens, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CliError } from '../../../src/cli/cli-error.ts';
-import { runLogin } from '../../../src/cli/commands/login.ts';
-import { runTools } from '../../../src/cli/commands/tools.ts';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { CliError, exitCodes } from '../../../src/cli/cli-error.ts';
+import { runLogin } from '../../../src/cli/commands/mcp-client/login.ts';
+import { runTools } from '../../../src/cli/commands/mcp-client/tools.ts';
 import type { ReadingToleranceName } from '../../../src/oauth/reading-tolerances.ts';
 import { testIo } from '../../cli/support/client-commands.ts';
 import { testFolder } from '../../client/support/folder.ts';
@@ -21,12 +13,7 @@ import { runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { createMemoryProvider } from './support/oauth-provider.ts';
-import {
-  type SlipOfServer,
-  type SlippingAnswer,
-  type SloppyRelay,
-  startSloppyRelay,
-} from './support/sloppy-relay.ts';
+import { type SlipOfServer, type SlippingAnswer, type SloppyRelay, startSloppyRelay } from './support/sloppy-relay.ts';
 
 let relay: SloppyRelay;
 let gatehouse: RunningGatehouse;
