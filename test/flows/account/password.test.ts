@@ -7,8 +7,9 @@
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/operator/account.ts
-import Database from 'better-sqlite3';
+
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { operate } from '../../cli/support/installation.ts';

@@ -3,7 +3,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada } from '../../support/gatehouse.ts';
-import { approve, authorization, obtainTokens, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  redeem,
+  register,
+  type Tokens,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../../src/cli/cli-error.ts';
-import { serverMetadata, startAuthorizationServer, startMcpServer } from '../../client/support/protected-server.ts';
+import {
+  serverMetadata,
+  startAuthorizationServer,
+  startMcpServer,
+} from '../../client/support/protected-server.ts';
 import { startServer } from '../../client/support/scripted-server.ts';
 import { createVictim } from './support/victim.ts';
 

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { CliError } from '../../../src/cli/cli-error.ts';
-import { registerCall } from '../../../src/cli/commands/mcp-client/call.ts';
 import { registerDoctor } from '../../../src/cli/commands/doctor/doctor.ts';
+import { registerCall } from '../../../src/cli/commands/mcp-client/call.ts';
 import { runLogin } from '../../../src/cli/commands/mcp-client/login.ts';
 import { registerPrompts } from '../../../src/cli/commands/mcp-client/prompts.ts';
 import { registerResources } from '../../../src/cli/commands/mcp-client/resources.ts';

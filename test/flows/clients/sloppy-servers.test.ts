@@ -1,4 +1,11 @@
-import { Client, type OAuthDiscoveryState, type StoredOAuthClientInformation, type StoredOAuthTokens, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CliError, exitCodes } from '../../../src/cli/cli-error.ts';
 import { runLogin } from '../../../src/cli/commands/mcp-client/login.ts';
@@ -13,7 +20,12 @@ import { runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { createMemoryProvider } from './support/oauth-provider.ts';
-import { type SlipOfServer, type SlippingAnswer, type SloppyRelay, startSloppyRelay } from './support/sloppy-relay.ts';
+import {
+  type SlipOfServer,
+  type SlippingAnswer,
+  type SloppyRelay,
+  startSloppyRelay,
+} from './support/sloppy-relay.ts';
 
 let relay: SloppyRelay;
 let gatehouse: RunningGatehouse;
