@@ -2,14 +2,14 @@ export {
   AdministrationRefused,
   createAdministration,
 } from './authorization-server/index.ts';
-export {
-  createGatehouse,
-  type Gatehouse,
-  type GatehouseOptions,
-  type ReloadOutcome,
-  type RouteStatus,
-  type RoutesChange,
-} from './gatehouse.ts';
+export { createGatehouse } from './gatehouse.ts';
+export type {
+  Gatehouse,
+  GatehouseOptions,
+  ReloadOutcome,
+  RouteStatus,
+  RoutesChange,
+} from './gatehouse-interface.ts';
 export { createLocalGatehouse, type LocalGatehouseOptions } from './local-gatehouse.ts';
 export {
   type CallContext,

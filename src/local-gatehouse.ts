@@ -9,29 +9,29 @@ import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** What `createLocalGatehouse` takes: settings of the config file, and what only code can give. */
+/** Options of `createLocalGatehouse`: settings of the config file, and the parts that only code can provide. */
 export interface LocalGatehouseOptions extends SettingsInput {
   storage: Storage;
-  /** Id of the account the host acts for. */
+  /** Id of the account that the host acts for. */
   accountId: string;
-  /** The MCP server, as `createGatehouse` takes it; a server of notes where none is given. */
+  /** The MCP server, as for `createGatehouse`. Default: a server of notes. */
   server?: OwnServer;
-  /** Where the host writes; standard input of the process by default. */
+  /** Input from the host. Default: standard input of the process. */
   stdin?: Readable;
-  /** Where the host reads; standard output of the process by default. */
+  /** Output to the host. Default: standard output of the process. */
   stdout?: Writable;
-  /** Takes the log; JSON lines on standard error by default. */
+  /** Default: JSON lines on standard error. */
   logger?: Logger;
 }
 
-/** Where the accounts of an installation without a public URL belong. */
+/** Issuer of an installation without a public URL. */
 const localUrl = 'http://localhost:3000';
 
 /**
  * Serves the MCP server of an installation to a host on the same machine, over standard input and output, for one of
  * its accounts.
  * @returns `ended` resolves when the host is gone and everything has ended; `close` ends it before
- * @throws SettingsRefused naming every problem; so are routes where no server is given, as they are not served
+ * @throws SettingsRefused naming every problem; also if there are routes but no `server`, because routes are not served
  * @see MCP transports "stdio"
  */
 export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpoint {
@@ -39,7 +39,7 @@ export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpo
   const { publicUrl: issuer = localUrl, log, routes } = parseSettings(input);
   if (server === undefined && Object.keys(routes).length > 0)
     throw new SettingsRefused([
-      'routes: a local host gets a server of code alone; it reaches those of routes through the server that serves them (gatehouse connect)',
+      'routes: a local host can use only the server given as server; it reaches routes through a running server (gatehouse connect)',
     ]);
   const now = (): number => Math.floor(Date.now() / 1000);
   const { source, scopes, methods } = readOwnServer(server ?? notesServer(storage, now), issuer);

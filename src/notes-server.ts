@@ -3,7 +3,7 @@ import type { OwnServer } from './protected-server.ts';
 import type { Storage } from './storage/storage.ts';
 
 /**
- * The MCP server that is served where none was brought: notes, each account its own.
+ * Creates the default MCP server: notes, separate for each account.
  * @param now epoch seconds
  */
 export function notesServer(storage: Pick<Storage, 'notes'>, now: () => number): OwnServer {

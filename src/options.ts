@@ -67,7 +67,7 @@ const settings = z.strictObject({
   dangerously: dangerousSettings,
 });
 
-/** Every setting, with its default and what it does. The config file, the library and the reference share it. */
+/** Every setting with its default and description, for the config file, the library and the reference. */
 export const settingsSchema = settings
   .superRefine(({ clients }, context) => {
     if (clients.sealedIds && clients.registration === 'approval')
@@ -105,21 +105,21 @@ export const settingsSchema = settings
     whereSound('publicUrl', 'dangerously'),
   );
 
-/** Says which setting a name is, or was probably meant to be. @returns undefined where it is near none */
+/** Returns the setting of a name, or of the nearest misspelled one. @returns undefined if none is near */
 export function settingMeantBy(name: string): string | undefined {
   return nearest(name, Object.keys(settings.shape));
 }
 
-/** Settings as written: everything may be left out. */
+/** Settings as written: all are optional. */
 export type SettingsInput = z.input<typeof settingsSchema>;
 
 /** Settings with their defaults filled in. */
 export type Settings = z.output<typeof settingsSchema>;
 
 /**
- * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then, and routes that declare
- * scopes have rules.
- * @param namesBeside what may stand beside them where they were taken from, for whoever misspells it
+ * Validates settings and fills in the defaults. Moves `mcpServers` into `routes`, and adds scope rules to routes that
+ * declare scopes.
+ * @param namesBeside other known option names, to suggest them for a misspelled name
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
 export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
@@ -138,7 +138,7 @@ export function parseSettings(input: unknown, namesBeside: readonly string[] = [
   return { ...data, routes: Object.fromEntries(guarded), mcpServers: {} };
 }
 
-/** What is wrong with the routes, and servers of hosts, that are right by themselves. */
+/** Finds problems between routes, and between servers of hosts, that are each valid. */
 function findProblemsOfSound(input: unknown): string[] {
   if (!isRecord(input)) return [];
   const { routes, mcpServers } = input;

@@ -12,60 +12,60 @@ import {
 } from './settings/scope-problems.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 
-/** What is said of an MCP server beside the server itself. */
+/** Description of an MCP server. */
 interface Description {
-  /** What people call it; stands on the consent page. The host of the public URL by default. */
+  /** Name on the consent page. Default: the host of the public URL. */
   name?: string;
-  /** Its scopes, each with the sentence the consent page shows; by default one scope, `mcp`, that everything needs. */
+  /** Scopes with their sentences on the consent page. Default: one scope, `mcp`, that everything requires. */
   scopes?: Readonly<Record<string, string>>;
-  /** What a client gets that asks for nothing in particular; all scopes by default. */
+  /** Scopes for a client that requests none. Default: all scopes. */
   baselineScopes?: readonly string[];
-  /** Which scopes its tools, prompts and resources need. */
+  /** Scopes that its tools, prompts and resources require. */
   scopeRules?: ScopeRules;
   /**
-   * Methods that the server has beside those of MCP, each with the scopes it needs (none: those of
-   * `scopeRules.otherwise`). Gatehouse refuses every other method that MCP does not define.
+   * Methods outside MCP that clients may call, with the scopes they require (none: those of `scopeRules.otherwise`).
+   * Gatehouse rejects every other method that MCP does not define.
    */
   methods?: OpenMethods;
 }
 
-/** An MCP server to put behind the gate, with its name and scopes. */
+/** An MCP server to protect, with its name and scopes. */
 export type ProtectedServer = Description &
   (
     | {
-        /** Makes a server, for each session and each request without one. */
+        /** Creates a server, for each session and each request without a session. */
         create: ServerFactory;
-        /** `shared`: what `create` makes serves all callers of an era at once, and must not depend on who calls. */
+        /** `shared`: one server serves all callers of an era, and must not depend on the caller. */
         sharing?: 'each' | 'shared';
         mcp?: never;
       }
     | {
-        /** A server, ready-made: one for all callers. */
+        /** One server for all callers. */
         mcp: McpLike;
         create?: never;
         sharing?: never;
       }
   );
 
-/** How an MCP server can be brought: ready-made, as a function that makes one, or either with its name and scopes. */
+/** An MCP server that the code provides: a server, a function that creates one, or either with its name and scopes. */
 export type OwnServer = McpLike | ServerFactory | ProtectedServer;
 
-/** A server with everything filled in. */
+/** A server with all defaults filled in. */
 export interface NormalizedServer {
   name: string;
   source: ServerSource;
   scopes: Record<string, string>;
   baselineScopes: readonly string[];
   scopeRules: ScopeRules;
-  /** Methods that are let through beside those of MCP; none if left out. */
+  /** Methods outside MCP that clients may call. */
   methods?: OpenMethods;
 }
 
 const knownNames = ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScopes', 'scopeRules', 'methods'];
 
 /**
- * Reads the MCP server that was brought.
- * @param publicUrl gives it a name where it has none
+ * Reads the MCP server that the code provides.
+ * @param publicUrl its host is the default name
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
 export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedServer {
@@ -101,12 +101,12 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
   };
 }
 
-/** Scopes of a server, of which everything may be left out. */
+/** Scopes of a server; all members are optional. */
 type GivenScopes = {
   [Name in 'scopes' | 'baselineScopes']?: Description[Name] | undefined;
 } & { scopeRules?: { [Rule in keyof ScopeRules]: ScopeRules[Rule] | undefined } | undefined };
 
-/** Fills in the scopes of a server: by default one scope, `mcp`, that everything needs, and all as the baseline. */
+/** Fills in the scopes of a server: by default one scope, `mcp`, that everything requires, and all scopes as the baseline. */
 export function completeScopes({
   scopes,
   baselineScopes,
@@ -121,7 +121,7 @@ export function completeScopes({
 }
 
 /**
- * Finds what is wrong with the methods that a route opens by name.
+ * Finds problems of the methods that a route opens.
  * @param place the route, for the sentences
  */
 export function findRouteMethodProblems(
@@ -137,9 +137,9 @@ export function findRouteMethodProblems(
 }
 
 /**
- * Finds what is wrong with methods that are opened by name.
+ * Finds problems of opened methods.
  * @param place the setting, for the sentences
- * @param scopes those that the server declares
+ * @param scopes scopes that the server declares
  */
 function findMethodProblems(place: string, methods: unknown, scopes: unknown): string[] {
   if (methods === undefined) return [];
@@ -180,14 +180,14 @@ function findFormProblems({ name, create, mcp, sharing }: Fields): string[] {
   return problems;
 }
 
-/** Whether a server of either version of the SDK has a transport: it takes no second one. */
+/** Checks if a server of either SDK version has a transport: it cannot take a second one. */
 function isConnected(mcp: unknown): boolean {
   if (!isRecord(mcp)) return false;
   const inner = isRecord(mcp.server) ? mcp.server : mcp;
   return isRecord(inner.transport);
 }
 
-/** A class is a function, too, and easily given instead of one that makes an instance. */
+/** Detects a class, which is easily given instead of a function that creates an instance. */
 function isClass(value: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value));
 }

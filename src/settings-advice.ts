@@ -6,13 +6,13 @@ import { findIdleScopes, findOpenRest } from './settings/baseline-rule.ts';
 import { findKeylessRules } from './settings/keyless-rules.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
-/** What advice looks at. */
+/** The settings that the advice is about. */
 export type AdvisedSettings = Pick<
   Settings,
   'publicUrl' | 'listen' | 'trustedProxies' | 'dangerously' | 'routes' | 'clients' | 'upstreams'
 >;
 
-/** Each piece of advice: when it is due, and what it says. */
+/** Advice with its condition. */
 const advice: readonly { isDue: (settings: AdvisedSettings) => boolean; says: string }[] = [
   {
     isDue: ({ publicUrl, trustedProxies }) =>
@@ -26,21 +26,21 @@ const advice: readonly { isDue: (settings: AdvisedSettings) => boolean; says: st
   },
 ];
 
-/** A public URL that ends as the endpoints behind it begin. */
+/** Advises on a public URL that ends with the path of an endpoint. */
 function doubledPublicUrl({ publicUrl = '' }: AdvisedSettings): string[] {
   const [, before] = /^(.*)\/(?:mcp|sse|rest)$/.exec(publicUrl) ?? [];
   return before === undefined
     ? []
     : [
-        `publicUrl (${publicUrl}): /mcp, /sse and /rest are put behind it, so the MCP endpoint is ${publicUrl}/mcp. Set ${before} to have it at ${before}/mcp.`,
+        `publicUrl (${publicUrl}): /mcp, /sse and /rest are added to it, so the MCP endpoint is ${publicUrl}/mcp. Set ${before} to have it at ${before}/mcp.`,
       ];
 }
 
 /**
- * What an operator should know about settings that can be used, but probably not as they are.
- * @param settings with defaults filled in
- * @param environment that programs are given variables of; ours by default
- * @returns sentences that say what to do; none where there is nothing to say
+ * Advises an operator on settings that are valid, but probably not intended.
+ * @param settings settings with their defaults
+ * @param environment environment variables that programs may be given; those of this process by default
+ * @returns sentences that say what to do
  */
 export function adviseOnSettings(
   settings: AdvisedSettings,
@@ -52,13 +52,13 @@ export function adviseOnSettings(
     ...doubledPublicUrl(settings),
     ...adviseOnRoutes(settings.routes, environment),
     ...openSecretsOf(settings),
-    ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
+    ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development only`),
   ];
 }
 
 /**
- * What an operator should know about routes alone, such as those that are new.
- * @param environment that programs are given variables of; ours by default
+ * Advises an operator on routes, such as new ones.
+ * @param environment environment variables that programs may be given; those of this process by default
  */
 export function adviseOnRoutes(
   routes: AdvisedSettings['routes'],
@@ -76,7 +76,7 @@ export function adviseOnRoutes(
   ];
 }
 
-/** The scopes of a server that was brought, filled in. */
+/** The complete scopes of a server that the code provides. */
 interface OwnScopes {
   scopes: Readonly<Record<string, string>>;
   baselineScopes: readonly string[];
@@ -84,19 +84,19 @@ interface OwnScopes {
   methods?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What those who brought a server should know about its scopes. */
+/** Advises a developer on the scopes of a server that the code provides. */
 export function adviseOnOwnServer({ scopes, baselineScopes, scopeRules, methods = {} }: OwnScopes): string[] {
   const open = Object.keys(methods);
   const opened = open.length > 0 ? [`server.methods: ${listed(open)} pass beside the methods of MCP.`] : [];
   if (Object.keys(scopes).length === 0 || scopeRules.otherwise !== undefined) return opened;
-  // Which tools have theirs in the code is known once a server is made.
+  // Scopes that tools declare in code are known only once a server is created.
   return [
     ...opened,
-    `server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] where that is meant.`,
+    `server.scopeRules: tools that neither a rule nor their code names are open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] if that is intended.`,
   ];
 }
 
-/** Programs that are not there now: their routes are served, and each call of them fails. */
+/** Advises on missing programs: their routes are served, but each call fails. */
 function missingProgramsOf(routes: AdvisedSettings['routes'], environment: NodeJS.ProcessEnv): string[] {
   return everyBackend(routes).flatMap(({ at, backend }) => {
     if (!('command' in backend)) return [];
@@ -106,7 +106,7 @@ function missingProgramsOf(routes: AdvisedSettings['routes'], environment: NodeJ
   });
 }
 
-/** Programs that cannot download from here what they are to run. The values of the variables may be secrets: they are not shown. */
+/** Advises on variables that a program needs for its download. Their values may be secrets and are not shown. */
 function withheldVariablesOf(routes: AdvisedSettings['routes'], environment: NodeJS.ProcessEnv): string[] {
   return everyBackend(routes).flatMap(({ at, backend }) => {
     if (!('command' in backend)) return [];
@@ -119,23 +119,23 @@ function withheldVariablesOf(routes: AdvisedSettings['routes'], environment: Nod
       ? `by name in ${at}.env, or with ${withheld.map((name) => `--env ${name}`).join(' ')} for gatehouse protect`
       : `with a value in ${at}.env`;
     return [
-      `${at}.command (${backend.command}): ${withheld.join(', ')} ${verb} set here, but not handed over to it, so its download may hang without a word. Hand ${them} over ${how}.`,
+      `${at}.command (${backend.command}): ${withheld.join(', ')} ${verb} set here, but not passed to it, so its download may hang silently. Pass ${them} ${how}.`,
     ];
   });
 }
 
-/** Paths that end as the endpoints behind them begin: `/notes/mcp` is served at `/notes/mcp/mcp`. */
+/** Advises on paths that end with the path of an endpoint: `/notes/mcp` is served at `/notes/mcp/mcp`. */
 function doubledPathsOf(routes: AdvisedSettings['routes']): string[] {
   return Object.entries(routes).flatMap(([name, { path }]) => {
     const [, before, end] = /^(.*)\/(mcp|sse|rest)$/.exec(path ?? '') ?? [];
     if (path === undefined || end === undefined) return [];
     return [
-      `routes.${name}.path (${path}): /mcp, /sse and /rest are put behind it, so it is served at ${path}/mcp. Set ${before || '/'} to serve it at ${before}/mcp.`,
+      `routes.${name}.path (${path}): /mcp, /sse and /rest are added to it, so it is served at ${path}/mcp. Set ${before || '/'} to serve it at ${before}/mcp.`,
     ];
   });
 }
 
-/** Scopes that people grant, and that open nothing. */
+/** Advises on scopes that users grant but nothing requires. */
 function idleScopesOf(routes: AdvisedSettings['routes']): string[] {
   return Object.entries(routes).flatMap(([name, route]) =>
     findIdleScopes(route).map(
@@ -145,7 +145,7 @@ function idleScopesOf(routes: AdvisedSettings['routes']): string[] {
   );
 }
 
-/** What rules of scopes do not name, and so leave to everybody. */
+/** Advises on tools, prompts and resources that no scope rule names, so that they are open to everybody. */
 function openRestsOf(routes: AdvisedSettings['routes']): string[] {
   return Object.entries(routes).flatMap(([name, route]) => {
     const rest = findOpenRest(route);
@@ -158,7 +158,7 @@ function openRestsOf(routes: AdvisedSettings['routes']): string[] {
     const open = parts.length > 1 ? `${parts.join(', and ')},` : parts[0];
     const place = `routes.${name}.scopeRules`;
     return [
-      `${place}: ${open} are open to every login, whatever it was granted. Set ${place}.otherwise to what they need, such as ${JSON.stringify(baseline)}, or to [] where that is meant.`,
+      `${place}: ${open} are open to every login, whatever it was granted. Set ${place}.otherwise to what they need, such as ${JSON.stringify(baseline)}, or to [] if that is intended.`,
     ];
   });
 }
@@ -167,28 +167,28 @@ function listed(words: readonly string[]): string {
   return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' and ');
 }
 
-/** Rules for names that nothing has where several backends are one. */
+/** Advises on rules with names that cannot exist, because a route with several backends prefixes all names. */
 function keylessRulesOf(routes: AdvisedSettings['routes']): string[] {
   return Object.entries(routes).flatMap(([name, route]) =>
     findKeylessRules(route).map(
       ({ place, meant }) =>
-        `routes.${name}.${place}: it holds for nothing, as all names there begin with the key of their backend. Did you mean ${meant.join(' or ')}?`,
+        `routes.${name}.${place}: it matches nothing, because all names there begin with the key of their backend. Did you mean ${meant.join(' or ')}?`,
     ),
   );
 }
 
-/** Methods that MCP does not define and that were opened by name: rules for tools and resources do not see them. */
+/** Advises on opened methods that MCP does not define: rules for tools and resources do not apply to them. */
 function openMethodsOf(routes: AdvisedSettings['routes']): string[] {
   return Object.entries(routes).flatMap(([name, { policy, scopeRules, scopes }]) =>
     Object.entries(policy.methods).map(([method, own]) => {
       const needed = own.length > 0 ? own : (scopeRules?.otherwise ?? (scopes ? [] : ['mcp']));
       const who = needed.length > 0 ? `callers with ${needed.join(' ')}` : 'every login';
-      return `routes.${name}.policy.methods: ${method} is open to ${who}; no rule for tools, prompts or resources looks into it.`;
+      return `routes.${name}.policy.methods: ${method} is open to ${who}; no rule for tools, prompts or resources applies to it.`;
     }),
   );
 }
 
-/** Files of secrets that every user of the machine can read (T-163). */
+/** Advises on secret files that every user of the machine can read (T-163). */
 function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
   const files = [
     ...clients.preRegistered.map(({ secretFile }) => secretFile),
@@ -205,10 +205,10 @@ function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
   });
 }
 
-/** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */
+/** Placeholders that desktop hosts replace: `${NAME}`, `${input:name}`. */
 const placeholder = /\$\{[\w:.-]+\}/;
 
-/** Settings of backends that hold one. The values are secrets: they are not shown. */
+/** Advises on settings of backends with a placeholder. The values may be secrets and are not shown. */
 function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
   return everyBackend(routes).flatMap(({ at, backend }) => {
     const isProgram = 'command' in backend;
@@ -222,12 +222,12 @@ function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
       .filter(([, value]) => typeof value === 'string' && placeholder.test(value))
       .map(
         ([place]) =>
-          `${at}.${place}: a placeholder such as \${NAME} stands there, and nothing is expanded: the backend gets it as it is. Write the value${isProgram ? ', or name the variable in env' : ''}.`,
+          `${at}.${place}: contains a placeholder such as \${NAME}, which is not expanded: the backend gets it unchanged. Write the value${isProgram ? ', or name the variable in env' : ''}.`,
       );
   });
 }
 
-/** Each backend of all routes, with the place it is at. */
+/** Lists the backends of all routes with their setting. */
 function everyBackend(routes: AdvisedSettings['routes']) {
   return Object.entries(routes).flatMap(([name, route]) =>
     placedBackends(route).map(({ place, backend }) => ({ at: `routes.${name}.${place}`, backend })),

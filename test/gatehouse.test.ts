@@ -52,7 +52,7 @@ describe('createGatehouse', () => {
 
   it('needs a public URL', async () => {
     const without = { publicUrl: undefined } as unknown as Partial<GatehouseOptions>;
-    await expect(create(without)).rejects.toThrow('publicUrl: is needed');
+    await expect(create(without)).rejects.toThrow('publicUrl: is required');
   });
 
   it.each([

@@ -100,7 +100,7 @@ it('variables of our environment that a download needs are named where they are 
 it('a public URL that ends like an endpoint is named with where it is served, and what to set', () => {
   const settings = (publicUrl: string) => parseSettings({ publicUrl, trustedProxies: ['127.0.0.1'] });
   expect(adviseOnSettings(settings('https://a.example/mcp'))).toEqual([
-    'publicUrl (https://a.example/mcp): /mcp, /sse and /rest are put behind it, so the MCP endpoint is https://a.example/mcp/mcp. Set https://a.example to have it at https://a.example/mcp.',
+    'publicUrl (https://a.example/mcp): /mcp, /sse and /rest are added to it, so the MCP endpoint is https://a.example/mcp/mcp. Set https://a.example to have it at https://a.example/mcp.',
   ]);
   expect(adviseOnSettings(settings('https://mcp.example.com/tools'))).toEqual([]);
 });
@@ -113,7 +113,7 @@ it('a path that ends like an endpoint is named with where it is served, and what
     fine: { backend, path: '/mcp-tools' },
   };
   expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
-    'routes.notes.path (/team/mcp): /mcp, /sse and /rest are put behind it, so it is served at /team/mcp/mcp. Set /team to serve it at /team/mcp.',
+    'routes.notes.path (/team/mcp): /mcp, /sse and /rest are added to it, so it is served at /team/mcp/mcp. Set /team to serve it at /team/mcp.',
     expect.stringContaining('Set / to serve it at /mcp.'),
   ]);
 });
@@ -146,7 +146,7 @@ it('what rules of scopes leave open to every login is named, and what would clos
     one: { backend, scopeRules: { tools: { see: [] } } },
   };
   expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
-    'routes.tools.scopeRules: all prompts and resources, and tools that no rule names, are open to every login, whatever it was granted. Set routes.tools.scopeRules.otherwise to what they need, such as ["a:see"], or to [] where that is meant.',
+    'routes.tools.scopeRules: all prompts and resources, and tools that no rule names, are open to every login, whatever it was granted. Set routes.tools.scopeRules.otherwise to what they need, such as ["a:see"], or to [] if that is intended.',
     expect.stringMatching(
       /^routes\.all\.scopeRules: tools, prompts and resources that no rule names are open .* such as \["a:see","a:up"\]/,
     ),
@@ -157,7 +157,7 @@ it('what a server of code leaves open to every login is named, unless it says wh
   const scopes = { 'a:see': 'See.', 'a:up': 'Count up.' };
   const server = { scopes, baselineScopes: ['a:see'], scopeRules: {} };
   expect(adviseOnOwnServer(server)).toEqual([
-    'server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ["a:see"], or to [] where that is meant.',
+    'server.scopeRules: whatever neither a rule nor declareScopes names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ["a:see"], or to [] if that is intended.',
   ]);
   const ruled: ScopeRules = { tools: { up: ['a:up'] } };
   expect(adviseOnOwnServer({ ...server, scopeRules: ruled })).toHaveLength(1);
@@ -171,7 +171,7 @@ it('rules without the key of one of several backends are named, with the names t
   const policy = { tools: { deny: ['write_*'] } };
   const routes = { several: { backends: { files }, policy }, one: { backend: files, policy } };
   expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
-    'routes.several.policy.tools.deny.0 (write_*): it holds for nothing, as all names there begin with the key of their backend. Did you mean files_write_*?',
+    'routes.several.policy.tools.deny.0 (write_*): it matches nothing, because all names there begin with the key of their backend. Did you mean files_write_*?',
   ]);
 });
 

@@ -1,59 +1,66 @@
 import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
 import { sequence } from '../collections/sequence.ts';
+import { createCoalescer } from '../net/coalescer.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { answerTogether } from './answer-together.ts';
 import { findClientAddress } from './client-address.ts';
-import { allowAnyOrigin, allowKnownOrigins } from './cors.ts';
-import { answerErrors, answerNotFound, type ErrorOptions } from './errors.ts';
-import { answerHealth } from './health.ts';
-import { serveHome } from './home.ts';
-import { type GuardOptions, guardHost } from './host-guard.ts';
-import { type LiveRoutes, ofRoutes } from './live-routes.ts';
-import type { Page } from './page.ts';
-import { countedPaths, paths, serverPathsOf, slashTolerantPaths } from './paths.ts';
-import { pinPublicOrigin, useOwnApp } from './public-origin.ts';
+import { answerErrors, answerNotFound, type ErrorOptions, requireUnreadBody } from './errors.ts';
+import { answerHealth, createReadiness } from './health.ts';
+import {
+  allowAnyOrigin,
+  allowKnownOrigins,
+  type GuardOptions,
+  guardHost,
+  pinPublicOrigin,
+  useOwnApp,
+} from './origins.ts';
+import { type Page, serveHome } from './page.ts';
+import {
+  countedPaths,
+  type LiveRoutes,
+  ofRoutes,
+  paths,
+  serverPathsOf,
+  slashTolerantPaths,
+} from './paths.ts';
 import { QuietKoa } from './quiet-koa.ts';
-import { createReadiness } from './readiness.ts';
-import { nameRequests } from './request-id.ts';
-import { createRouteNames } from './route-name.ts';
-import { requireUnreadBody } from './unread-body.ts';
+import { createRouteNames, nameRequests } from './request-log.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
 
-/** What the app puts in order. */
+/** Options of {@link createApp}. */
 export interface AppOptions extends GuardOptions {
   trustedProxies: readonly string[];
-  /** Sign the engine's cookies, as its own do. */
+  /** Sign the cookies of the OAuth engine. */
   cookieKeys: Koa['keys'];
   storage: Pick<Storage, 'ping' | 'probeWrite'>;
-  /** Whether the server was told to stop. */
+  /** True as soon as the server was told to stop. */
   isStopping: () => boolean;
   metrics: Pick<Metrics, 'countRequest'>;
   logger: Logger;
-  /** What a person finds at the public URL. */
+  /** Renders the page at the public URL. */
   renderHomePage: (acceptLanguage: string) => Page;
   renderErrorPage: ErrorOptions['renderErrorPage'];
-  /** Whether paths of no standard are served, by their tolerance; notes in the log that one was. */
+  /** Checks if a path outside the standards is served, by its tolerance, and logs that it was. */
   tolerate: Parameters<typeof resolveAliases>[1];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
   /** The MCP servers. */
   routes: LiveRoutes<AppRoute>;
 }
 
-/** An MCP server, as it is served. */
+/** An MCP server with its paths. */
 export interface AppRoute {
-  /** Where it is below the public URL; empty for the public URL itself. */
+  /** Path below the public URL; empty for the public URL itself. */
   path: string;
-  /** The protected resources it is: one at a path for each family of transports. */
+  /** Its protected resources, one for each family of transports. */
   protectedResources: Record<'mcp' | 'sse' | 'rest', GuardedResource>;
   mcpEndpoint: Record<'refuseOversized' | 'middleware' | 'sse' | 'messages' | 'rest', Middleware>;
 }
 
-/** A protected resource, and the check in front of it. */
+/** A protected resource with its bearer check. */
 export interface GuardedResource {
   /** RFC 9728 document. */
   metadata: ProtectedResourceMetadata;
@@ -61,8 +68,8 @@ export interface GuardedResource {
 }
 
 /**
- * Creates the app: the map of the house, every step of a request in its order. What is served of an MCP server stands at
- * paths of its own, so that no order is among them.
+ * Creates the app: every step of an HTTP request, in order. Each endpoint of an MCP server has its own path, so their order
+ * does not matter.
  */
 export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
@@ -87,7 +94,7 @@ export function createApp(options: AppOptions): Koa {
     path.startsWith(base) && isServerPath(path.slice(base.length));
   const routeName = createRouteNames(base, countedPaths, isServerPath);
 
-  /** Everything that is served of an MCP server: its endpoints, and the documents about them. */
+  /** Returns the endpoints of an MCP server, and their metadata documents. */
   const stepsOfRoute = ({ path, protectedResources, mcpEndpoint }: AppRoute): PathStep[] => {
     const { mcp, sse, rest } = protectedResources;
     const guarded = (
@@ -150,10 +157,10 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-/** A step, and the one path it is for. */
+/** A step and its path. */
 type PathStep = [path: string, step: Middleware];
 
-/** Middleware: the step of the path. @param current gives the steps of now */
+/** Middleware: runs the step of the path. @param current returns the present steps */
 function atPaths(current: () => ReadonlyMap<string, Middleware>): Middleware {
   return (ctx, next) => {
     const step = current().get(ctx.path);
@@ -169,5 +176,14 @@ function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
     }
     ctx.set('Cache-Control', 'public, max-age=300');
     ctx.body = metadata;
+  };
+}
+
+/** Middleware: sends responses that are ready at nearly the same time together. Responses sent without Koa do this themselves. */
+export function answerTogether() {
+  const sendTogether = createCoalescer();
+  return async (ctx: Context, next: Next): Promise<void> => {
+    await next();
+    if (ctx.respond !== false) await new Promise<void>(sendTogether);
   };
 }

@@ -11,7 +11,7 @@ function groupsOf(address: string): string[] {
   return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
 }
 
-/** The IPv4 address that is written as IPv6 (RFC 4291 section 2.5.5.2), or undefined for another one. */
+/** Returns the IPv4 address mapped into an IPv6 address (RFC 4291 section 2.5.5.2); undefined for other addresses. */
 function mappedIPv4(groups: readonly string[]): string | undefined {
   if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return undefined;
   return groups
@@ -24,10 +24,10 @@ function mappedIPv4(groups: readonly string[]): string | undefined {
 }
 
 /**
- * Gives the name under which an address counts: an IPv4 address as it is, an IPv6 address by the /64 that one
- * customer usually has, so that nobody rotates through it (T-061).
- * @param written an address, with the port that some proxies add, however it is spelled
- * @returns the name; undefined for what is no address
+ * Returns the key by which an address is limited: an IPv4 address itself, an IPv6 address by its /64, which one customer
+ * usually has, so that nobody can rotate through it (T-061).
+ * @param written an address in any spelling, perhaps with a port
+ * @returns undefined if it is not an address
  */
 export function countedAddress(written: string): string | undefined {
   const address = written
@@ -42,7 +42,7 @@ export function countedAddress(written: string): string | undefined {
 }
 
 /**
- * Middleware: finds the address of the client. `X-Forwarded-For` counts only as far as listed proxies wrote it, read
+ * Middleware: finds the address of the client. `X-Forwarded-For` is trusted only as far as listed proxies wrote it, read
  * from the right (T-109). `proxy-addr` because it is Express's own, small and long tested.
  * @param trustedProxies addresses or CIDR ranges, and `loopback`, `linklocal`, `uniquelocal`
  */

@@ -4,7 +4,7 @@ import type { Logger } from '../observability/logger.ts';
 import { StorageUnavailable } from '../storage/storage.ts';
 import { type Page, sendPage, wantsPage } from './page.ts';
 
-/** An error that Koa or a middleware meant for the client. */
+/** An error of Koa or a middleware with a message for the client. */
 interface Exposed {
   status: number;
   expose: true;
@@ -16,32 +16,32 @@ function isExposed(error: unknown): error is Exposed {
   return expose === true && typeof status === 'number' && status >= 400 && status < 500;
 }
 
-/** A failure of ours, by the name it has on the wire. */
+/** A server error, as the client sees it. */
 interface Failure {
   status: 500 | 503;
   code: 'server_error' | 'temporarily_unavailable';
   description: string;
-  /** What the log says of it. */
+  /** Log message. */
   summary: string;
-  /** How long a client should wait before it tries again, in seconds. */
+  /** `Retry-After`, in seconds. */
   retryAfterSeconds?: number;
 }
 
-/** What the error step is made of. */
+/** Options of the error middleware. */
 export interface ErrorOptions {
   logger: Logger;
-  /** Gives the page for a person whose browser met a failure. */
+  /** Renders the error page for browsers. */
   renderErrorPage: (failure: {
     status: number;
     code: string;
     requestId: string;
     acceptLanguage: string;
   }) => Page;
-  /** Whether a path is for programs, whatever they accept. */
+  /** Checks if a path is for programs, whatever they accept. */
   isForPrograms: (path: string) => boolean;
 }
 
-/** How long a client should wait before it tries the database again, in seconds. */
+/** `Retry-After` while the database is unavailable, in seconds. */
 const databaseWaitSeconds = 2;
 
 function nameFailure(error: unknown, requestId: string): Failure {
@@ -49,7 +49,7 @@ function nameFailure(error: unknown, requestId: string): Failure {
     return {
       status: 503,
       code: 'temporarily_unavailable',
-      description: 'The server cannot store anything at the moment. Try again in a few seconds.',
+      description: 'The server cannot store data at the moment. Try again in a few seconds.',
       summary: 'the database is unavailable',
       retryAfterSeconds: databaseWaitSeconds,
     };
@@ -58,7 +58,7 @@ function nameFailure(error: unknown, requestId: string): Failure {
       status: 503,
       code: 'temporarily_unavailable',
       description: error.message,
-      summary: 'nobody can tell at the moment whether a token stands',
+      summary: 'the state of a token cannot be checked at the moment',
       retryAfterSeconds: error.retryAfterSeconds,
     };
   return {
@@ -70,9 +70,9 @@ function nameFailure(error: unknown, requestId: string): Failure {
 }
 
 /**
- * Middleware: the only place where an error becomes a response. What was meant for the client is told to it; of
- * everything else it learns that it happened and under which id, and the log gets the rest (T-196, T-199). A browser
- * gets a page, every other client JSON. Nothing that was prepared before goes out: no redirect, no cookie.
+ * Middleware: the only place where an error becomes a response. An error meant for the client is sent to it. For any other
+ * error the client gets the request id only, and the log the rest (T-196, T-199). A browser gets a page, any other client
+ * JSON. A redirect or cookie that was set before is dropped.
  */
 export function answerErrors({ logger, renderErrorPage, isForPrograms }: ErrorOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -104,8 +104,8 @@ export function answerErrors({ logger, renderErrorPage, isForPrograms }: ErrorOp
 }
 
 /**
- * Middleware, last in the list: no path of ours. A browser that opens it gets a page; JSON is for everybody else, and for
- * discovery probes whatever they accept.
+ * Middleware, last in the list: 404. A browser gets a page; other clients, and discovery probes whatever they accept, get
+ * JSON.
  */
 export function answerNotFound({ renderErrorPage, isForPrograms }: Omit<ErrorOptions, 'logger'>) {
   return (ctx: Context): void => {
@@ -120,4 +120,29 @@ export function answerNotFound({ renderErrorPage, isForPrograms }: Omit<ErrorOpt
     }
     ctx.body = { error: 'not_found', error_description: 'There is nothing at this path.' };
   };
+}
+
+const bodyReadDescription =
+  'The body of this request was read before it reached the gatehouse. The developer of this server must put the gatehouse before middleware that reads bodies, such as express.json().';
+
+/**
+ * Middleware: rejects requests whose body was already read by middleware in front: the body cannot be read again, and the
+ * request would seem to have none. Middleware in front may read a body and put it back (`unshift`).
+ * @param logger logs this once
+ */
+export function requireUnreadBody(logger: Pick<Logger, 'error'>) {
+  let isLogged = false;
+  return (ctx: Context, next: Next): Promise<void> | void => {
+    if (!ctx.req.readableEnded || !hasBody(ctx)) return next();
+    if (!isLogged) logger.error({ path: ctx.path }, bodyReadDescription);
+    isLogged = true;
+    ctx.status = 500;
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { error: 'server_error', error_description: bodyReadDescription };
+  };
+}
+
+/** @see RFC 9112 section 6 */
+function hasBody({ req }: Context): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
 }

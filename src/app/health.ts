@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Storage } from '../storage/storage.ts';
 
-/** Answers a health check: 200 while requests can be served, 503 while the database cannot be read. Tells nothing else (T-113). */
+/** Answers a liveness probe: 200, or 503 if the database cannot be read. Reveals nothing else (T-113). */
 export async function answerHealth(ctx: Context, storage: Pick<Storage, 'ping'>): Promise<void> {
   ctx.set('Cache-Control', 'no-store');
   try {
@@ -11,4 +11,41 @@ export async function answerHealth(ctx: Context, storage: Pick<Storage, 'ping'>)
     ctx.status = 503;
     ctx.body = { status: 'unavailable' };
   }
+}
+
+/** Options of {@link createReadiness}. */
+export interface ReadinessOptions {
+  storage: Pick<Storage, 'probeWrite'>;
+  /** True as soon as the server was told to stop. */
+  isStopping: () => boolean;
+  /** Milliseconds, of a monotonic clock. */
+  nowMs?: () => number;
+}
+
+/** Time that a result of the database is reused, in milliseconds: many probes cost one write a second. */
+const keptMs = 1000;
+
+/**
+ * Creates the middleware for readiness probes: 200, or 503 while the server stops or the database takes no writes. Reveals
+ * nothing else (T-113). Liveness is different: a full disk is no reason to restart a process.
+ */
+export function createReadiness({ storage, isStopping, nowMs = () => performance.now() }: ReadinessOptions) {
+  let probed: { at: number; writable: Promise<boolean> } | undefined;
+
+  function isWritable(): Promise<boolean> {
+    if (probed && nowMs() - probed.at < keptMs) return probed.writable;
+    const writable = storage.probeWrite().then(
+      () => true,
+      () => false,
+    );
+    probed = { at: nowMs(), writable };
+    return writable;
+  }
+
+  return async (ctx: Context): Promise<void> => {
+    ctx.set('Cache-Control', 'no-store');
+    const isReady = !isStopping() && (await isWritable());
+    ctx.status = isReady ? 200 : 503;
+    ctx.body = { status: isReady ? 'ready' : isStopping() ? 'stopping' : 'unavailable' };
+  };
 }

@@ -1,18 +1,18 @@
-/** Paths served outside of the doors, relative to the public URL's path. */
+/** Paths of MCP servers and probes, relative to the public URL's path. */
 export const paths = {
   /** The MCP endpoint. Clients and proxies expect just this. */
   mcp: '/mcp',
-  /** Stream of HTTP+SSE, the transport of 2024-11-05, and where its messages are posted. */
+  /** Stream of HTTP+SSE, the transport of 2024-11-05, and the endpoint for its messages. */
   sse: '/sse',
   messages: '/messages',
   /** The Rest transport. */
   rest: '/rest',
-  /** Whether the process lives, and whether it should get requests. */
+  /** Liveness and readiness probes. */
   health: '/healthz',
   readiness: '/readyz',
 } as const;
 
-/** Paths of an MCP server, below its route: for programs, whatever they accept. */
+/** Paths of an MCP server, below its route. They are for programs, whatever they accept. */
 const serverPaths = [paths.mcp, paths.sse, paths.messages, paths.rest] as const;
 
 /** Paths of protected resources, below their route. */
@@ -23,17 +23,17 @@ export interface RoutePath {
   path: string;
 }
 
-/** The paths at which MCP servers are, by their routes, relative to the public URL's path. */
+/** Lists the paths of the MCP servers of routes, relative to the public URL's path. */
 export function serverPathsOf(routes: readonly RoutePath[]): string[] {
   return routes.flatMap((route) => serverPaths.map((path) => `${route.path}${path}`));
 }
 
-/** The paths of the protected resources that are served here, by their routes, relative to the public URL's path. */
+/** Lists the paths of the protected resources of routes, relative to the public URL's path. */
 export function resourcePathsOf(routes: readonly RoutePath[]): string[] {
   return routes.flatMap((route) => resourcePaths.map((path) => `${route.path}${path}`));
 }
 
-/** Endpoints that answer with a trailing slash as well, beside those of MCP servers (A2-05). */
+/** Endpoints that also accept a trailing slash, besides the paths of MCP servers (A2-05). */
 export const slashTolerantPaths = [
   '/authorize',
   '/token',
@@ -47,7 +47,7 @@ export const slashTolerantPaths = [
   '/session/end',
 ] as const;
 
-/** Paths under which requests are counted, by their first segment; those of MCP servers are counted whole. */
+/** Paths whose first segment is a label of the request metrics. Paths of MCP servers are labels as a whole. */
 export const countedPaths = [
   ...slashTolerantPaths,
   paths.health,
@@ -56,3 +56,28 @@ export const countedPaths = [
   '/interaction',
   '/account',
 ] as const;
+
+/** The present routes. They may change while the server runs. */
+export interface LiveRoutes<Route> {
+  /** A new list after each change. */
+  readonly all: readonly Route[];
+}
+
+/**
+ * Derives a value from the routes, and again only if they have changed.
+ * @returns a function that returns the present value
+ */
+export function ofRoutes<Route, Made>(
+  routes: LiveRoutes<Route>,
+  make: (all: readonly Route[]) => Made,
+): () => Made {
+  let { all } = routes;
+  let made = make(all);
+  return () => {
+    if (routes.all !== all) {
+      all = routes.all;
+      made = make(all);
+    }
+    return made;
+  };
+}

@@ -3,28 +3,26 @@ import type { ToleranceName } from '../oauth/tolerances.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import { paths, type RoutePath, resourcePathsOf, serverPathsOf } from './paths.ts';
 
-/** The tolerances by which a path of no standard is served. */
+/** Tolerances for paths outside the standards. */
 type PathTolerance = Extract<ToleranceName, 'discoveryAliases' | 'defaultEndpoints' | 'trailingSlash'>;
 
-/** Another path for one that is served. */
+/** The served path behind an alias. */
 interface Alias {
   path: string;
-  /** Undefined where a standard has clients look there. */
+  /** Undefined if a standard defines the alias. */
   tolerance?: PathTolerance;
 }
 
-/** Aliases of paths: where clients look, and what is served there. */
+/** Served paths by their aliases. */
 export type Aliases = ReadonlyMap<string, Alias>;
 
 /**
- * The places where clients of all revisions look for our documents and endpoints, and the paths that serve them:
- * metadata in path-inserted and appended form, for the issuer and for the MCP endpoints taken for one, each with or
- * without a slash at its end, and, for a public URL with a path, the endpoints of 2025-03-26 at
- * the origin (A2-03, A2-04, A4-01, A4-10). A client that names no path at all means the server at the public URL
- * itself, or the only one there is.
+ * Builds the aliases under which clients of all revisions look for documents and endpoints (A2-03, A2-04, A4-01, A4-10).
+ * Metadata has the path-inserted and the appended form, for the issuer and for MCP endpoints that a client takes for the
+ * issuer, each with or without a trailing slash. A public URL with a path also has the endpoints of 2025-03-26 at its
+ * origin. A client that names no path means the server at the public URL itself, or the only server.
  * @param publicUrl the issuer
- * @param endpoints endpoint paths below the issuer that are also served with a trailing slash
- * @param routes where MCP servers are
+ * @param endpoints endpoint paths below the issuer that also accept a trailing slash
  */
 export function buildAliases(
   publicUrl: string,
@@ -62,9 +60,9 @@ export function buildAliases(
 }
 
 /**
- * Middleware: serves an alias under the one path behind it, without a redirect (clients drop the bearer on redirects).
- * @param currentAliases gives those of now
- * @param tolerate whether a path of no standard is served as well; it is told the path
+ * Middleware: serves an alias without a redirect, because clients drop the bearer token on redirects.
+ * @param currentAliases returns the present aliases
+ * @param tolerate checks if a path outside the standards is served; gets the path as the reason
  */
 export function resolveAliases(
   currentAliases: () => Aliases,

@@ -1,19 +1,19 @@
 /**
- * A failure that the command line shows as one sentence, without a stack.
- * Message and hint hold no secret; the hint says what to do next.
+ * An error that the command line shows as one sentence, without a stack. Message and hint contain no secret; the hint says
+ * what to do next.
  */
 export class CliError extends Error {
   override name = 'CliError';
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
-  /** What it is called with `--json`. Scripts may rely on it. */
+  /** Name of the failure with `--json`. Scripts may rely on it. */
   readonly reason: string;
 
   /**
-   * @param message what went wrong
+   * @param message the sentence
    * @param exitCode the code the process ends with
-   * @param hint what to do, often a command to run
-   * @param reason what tells it from other failures with this exit code
+   * @param hint a suggestion, often a command to run
+   * @param reason name that distinguishes failures with the same exit code
    */
   constructor(message: string, exitCode: ExitCode, hint?: string, reason = exitCodeReasons[exitCode]) {
     super(message);
@@ -23,7 +23,7 @@ export class CliError extends Error {
   }
 }
 
-/** What each exit code of the command line means. Scripts may rely on them. */
+/** Exit codes of the command line. Scripts may rely on them. */
 export const exitCodes = {
   ok: 0,
   unexpected: 1,
@@ -47,14 +47,14 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   2: 'wrong usage: an argument or option is missing or malformed',
   3: 'a login is needed, or it was not completed',
   4: 'the login lacks a scope',
-  5: 'the tool answered with an error',
-  6: 'the server cannot be reached, answers with an error, or does not follow the protocol',
-  7: 'the server cannot start, or its data, or the kept logins, cannot be opened',
-  8: 'the doctor or a test of an upstream found faults, or the audit log was changed',
-  9: 'what was to be examined was not reached, or the examination was stopped',
+  5: 'the tool returned an error',
+  6: 'the server cannot be reached, returns an error, or does not follow the protocol',
+  7: 'the server cannot start, or its data or the stored logins cannot be opened',
+  8: 'doctor or upstream test found problems, or the audit log was changed',
+  9: 'the server or upstream to examine was not reached, or the examination was stopped',
 };
 
-/** What a failure is called with `--json` that has no name of its own. */
+/** Names with `--json` of failures without a more precise one. */
 export const exitCodeReasons: Readonly<Record<ExitCode, string>> = {
   0: 'ok',
   1: 'unexpected',

@@ -7,10 +7,10 @@ import { gatehouseHome } from '../client/node/home.ts';
 const writableByOthers = 0o022;
 
 /**
- * Makes the folder of compiled code, where there is none. What lies in it is run without a look at it, so it has to be a
- * folder that belongs to this user and that nobody else can write to; Node's own default stands where all users write.
+ * Creates the folder of compiled code. Node runs its files without checking them, so the folder must belong to this user,
+ * and nobody else may write to it. Node's default folder is writable by all users.
  * @param env environment variables
- * @returns undefined where there can be no such folder
+ * @returns undefined if there can be no such folder
  */
 export function compiledCodeFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
   try {
@@ -30,8 +30,8 @@ function isOwn(folder: string): boolean {
 }
 
 /**
- * Has Node keep what it compiled for the next start, which then takes less time. A folder of `NODE_COMPILE_CACHE` counts
- * before ours, and `NODE_DISABLE_COMPILE_CACHE` switches both off.
+ * Makes Node cache compiled code, so that the next start is faster. A folder in `NODE_COMPILE_CACHE` takes precedence, and
+ * `NODE_DISABLE_COMPILE_CACHE` switches the cache off.
  * @param env environment variables
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): void {

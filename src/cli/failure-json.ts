@@ -5,9 +5,9 @@ import type { CliError } from './cli-error.ts';
 import { causes } from './commands/mcp-client/client-failure.ts';
 
 /**
- * A failure as JSON: what an MCP server answered, as it is; else the reason, by which scripts tell failures apart, the
- * sentence, and what to do. It holds no secret (T-191).
- * @param failure what the command line says of it
+ * Formats an error as JSON: the error of an MCP server unchanged, or the reason for scripts, the sentence and the hint. It
+ * contains no secret (T-191).
+ * @param failure the error of the command line
  * @see JSON-RPC 2.0 section 5.1
  */
 export function failureAsJson(failure: CliError): Record<string, unknown> {

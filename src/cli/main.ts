@@ -6,8 +6,8 @@ import { processIo } from './output.ts';
 import { type Register, runCommands } from './run-commands.ts';
 
 /**
- * The commands, in the order of the help. Each is loaded where it is asked for: the server and its database take most of
- * a second to load, and hosts start `gatehouse connect` for each of their windows.
+ * The commands, in the order of the help. Each is loaded only if it runs: the server and its database take most of a second
+ * to load, and hosts start `gatehouse connect` for each of their windows.
  */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   serve: async () => (await import('./commands/server/serve.ts')).registerServe,
@@ -40,7 +40,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   completion: async () => (await import('./commands/completion.ts')).registerCompletion,
 };
 
-/** @returns the command that is asked for, or all of them where it is none of ours, or one that speaks of all */
+/** Returns the named command, or all commands if the word names none or needs all of them. */
 function wantedCommands(asked: string | undefined): readonly (() => Promise<Register>)[] {
   if (asked === '--version' || asked === '-V') return [];
   const load =
@@ -54,7 +54,7 @@ function newProgram(): Command {
     .description('OAuth 2.1 in front of any MCP server, and the client to try it with.')
     .version(packageVersion())
     .exitOverride()
-    .showHelpAfterError('Run with --help to see how it is used.')
+    .showHelpAfterError('Run with --help to see the usage.')
     .addHelpText('after', () => {
       const codes = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code}  ${meaning}`);
       return `\nExit codes:\n${codes.join('\n')}`;

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Makes the parser of an option that takes a whole number.
- * @param least the smallest it takes
- * @param most the largest it takes
+ * Creates the parser of an option that takes a whole number.
+ * @param least the minimum
+ * @param most the maximum
  * @returns the parser; it throws InvalidArgumentError, with both bounds, for anything else
  */
 export function parseWhole(least: number, most: number): (value: string) => number {

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import type { Fetch } from '../client/index.ts';
 
-/** Where a text goes: standard output or error, or what a test collects. */
+/** An output: standard output or error, or a collector of a test. */
 export interface TextSink {
   write(text: string): unknown;
-  /** Whether a person reads it on a terminal. */
+  /** True for a terminal. */
   isTTY?: boolean;
   /** Width of that terminal, in characters. */
   columns?: number;
 }
 
-/** What a command touches outside itself. */
+/** Everything outside itself that a command uses: streams, environment, network and clock. */
 export interface CommandIo {
   stdin: Readable;
   stdout: TextSink;
@@ -21,7 +21,7 @@ export interface CommandIo {
   now: () => number;
 }
 
-/** @returns the surroundings of the running process */
+/** Returns the streams, environment, fetch and clock of this process. */
 export function processIo(): CommandIo {
   return {
     stdin: process.stdin,
@@ -44,8 +44,8 @@ const invisible =
   /[\x00-\x08\x0B-\x1F\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
 
 /**
- * Makes a text of others fit for a terminal: no escape sequences, no control characters but tab and line feed,
- * nothing that hides or turns text (T-190).
+ * Makes a foreign text safe for a terminal: no escape sequences, no control characters but tab and line feed,
+ * nothing that hides or reverses text (T-190).
  * @param text what a server sent
  */
 export function printable(text: string): string {
@@ -53,7 +53,7 @@ export function printable(text: string): string {
 }
 
 /**
- * The same for a cell or a sentence: one line, white space folded.
+ * Makes a foreign text safe for a cell or a sentence: one line, with white space folded.
  * @param text what a server sent
  */
 export function printableLine(text: string): string {
@@ -61,8 +61,8 @@ export function printableLine(text: string): string {
 }
 
 /**
- * One JSON document for standard output; characters a terminal could act on are written as `\u` escapes (T-190).
- * @param value what can be written as JSON
+ * Formats a JSON document for standard output; control and invisible characters become `\u` escapes (T-190).
+ * @param value a JSON value
  */
 export function formatJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
@@ -77,7 +77,7 @@ export function formatJson(value: unknown): string {
 }
 
 /**
- * A table with aligned columns; the last column is left as long as it is.
+ * Formats a table with aligned columns; the last column is not padded.
  * @param rows cells, the first row being the heading
  */
 export function formatTable(rows: readonly (readonly string[])[]): string {
@@ -105,15 +105,15 @@ const styles = {
   cyan: [36, 39],
 } as const;
 
-/** What a text can look like on a terminal. */
+/** A text style on a terminal. */
 export type Style = keyof typeof styles;
 
-/** Puts a text in a style, or leaves it as it is. The text has to be fit for a terminal already. */
+/** Adds a style to a text, or returns it unchanged. The text must be safe for a terminal already. */
 export type Paint = (style: Style, text: string) => string;
 
 /**
- * Says how to paint for an output: on a terminal only, unless the environment says otherwise.
- * @param sink where the text goes
+ * Returns the painter of an output: it paints on a terminal only, unless the environment says otherwise.
+ * @param sink the output
  * @param env `FORCE_COLOR` paints everywhere, `NO_COLOR` nowhere; the first goes before the second
  * @see https://no-color.org, https://force-color.org
  */
@@ -129,8 +129,8 @@ export function createPaint(sink: TextSink, env: Readonly<Record<string, string 
 }
 
 /**
- * Whether a stream of a command is a terminal, with a person at it.
- * @param stream standard input, output or error, or what stands for it
+ * Checks if a stream of a command is a terminal.
+ * @param stream standard input, output or error, or a replacement
  */
 export function isTerminal(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true;

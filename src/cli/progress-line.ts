@@ -3,25 +3,24 @@ import { type CommandIo, createPaint, printableLine } from './output.ts';
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 80;
 
-/** A line is cut to this where the terminal does not say how wide it is. */
+/** Width of a terminal that does not report its width. */
 const defaultColumns = 80;
 
-/** A line on the terminal that moves while something is waited for. */
+/** A line on the terminal that moves while a command waits. */
 export interface ProgressLine {
-  /** Says what is waited for now. */
+  /** Changes the text. */
   say(text: string): void;
-  /** Takes the line away while something else is written. */
+  /** Removes the line while something else is written. */
   pause(): void;
-  /** Takes the line away for good. */
+  /** Removes the line for good. */
   end(): void;
 }
 
 const nothing: ProgressLine = { say: () => undefined, pause: () => undefined, end: () => undefined };
 
 /**
- * Begins a progress line on standard error; where no person watches, nothing is written.
- * @param io the surroundings
- * @param text what is waited for
+ * Starts a progress line on standard error. Writes nothing unless it is a terminal.
+ * @param text what the command waits for
  */
 export function startProgressLine({ stderr, env }: CommandIo, text: string): ProgressLine {
   if (!stderr.isTTY || env.TERM === 'dumb') return nothing;

@@ -5,7 +5,7 @@ import { type CommandIo, formatJson, printable, type TextSink } from './output.t
 /** Adds one command to the command line. */
 export type Register = (program: Command, io: CommandIo) => void;
 
-/** An output, and whether anything was written to it. */
+/** Wraps an output to record if anything was written to it. */
 function watchSink(sink: TextSink): { sink: TextSink; isWritten: () => boolean } {
   let isWritten = false;
   const write = (text: string): unknown => {
@@ -16,13 +16,13 @@ function watchSink(sink: TextSink): { sink: TextSink; isWritten: () => boolean }
   return { sink: { write, isTTY, columns }, isWritten: () => isWritten };
 }
 
-/** What the command line cannot be understood for, without the word that begins each such line. */
+/** Turns a parse error of commander into a CliError, without the leading `error:`. */
 function misunderstood({ code, message }: CommanderError): CliError {
   const isOnlyHelp = code === 'commander.help';
   return new CliError(isOnlyHelp ? 'Name a command.' : message.replace(/^error: /, ''), exitCodes.usage);
 }
 
-/** Says what a failure means. What commander stops at, it has told on standard error by itself. */
+/** Maps an error to a sentence and an exit code. Commander has printed its own errors on standard error already. */
 async function explain(error: unknown): Promise<CliError> {
   if (error instanceof CommanderError) return misunderstood(error);
   if (error instanceof CliError) return error;
@@ -39,7 +39,7 @@ function namedCommand(program: Command, [word, ...words]: readonly string[]): Co
   return found ? namedCommand(found, words) : program;
 }
 
-/** Whether JSON is asked for, of a command that has it or in place of one. What stands behind `--` is for another program. */
+/** Checks if `--json` was given, for a command that has the option or without a command. Words after `--` are for another program. */
 function wantsJson(program: Command, words: readonly string[]): boolean {
   const end = words.indexOf('--');
   if (!words.slice(0, end === -1 ? undefined : end).includes('--json')) return false;
@@ -51,10 +51,9 @@ function wantsJson(program: Command, words: readonly string[]): boolean {
  * Runs one of the commands. A failure becomes a sentence on standard error and an exit code; with `--json`, standard output
  * has a JSON document all the same: what was printed before, such as the result of a tool that failed, else
  * `{ "error": … }`. Faults in arguments and options are failures like others.
- * @param program that throws where it would exit
+ * @param program commander's program, set to throw instead of exiting
  * @param registers the commands
  * @param argv as `process.argv`
- * @param io the surroundings
  * @returns the exit code
  */
 export async function runCommands(

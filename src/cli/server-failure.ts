@@ -6,9 +6,9 @@ import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
 /**
- * Says what a failure of the server or its data means at the command line.
+ * Maps an error of the server or its data to a sentence and an exit code.
  * @param error what a command threw
- * @returns the sentence with its exit code, whose cause it is; undefined for a failure that nobody foresaw
+ * @returns the sentence with its exit code, whose cause it is; undefined for an unexpected error
  */
 export function explainServerFailure(error: unknown): CliError | undefined {
   const explained = explain(error);

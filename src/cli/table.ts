@@ -1,6 +1,6 @@
 import { type Paint, printableLine } from './output.ts';
 
-/** How a table is written. */
+/** Options of {@link formatFittedTable}. */
 export interface TableOptions {
   /** Longest line, in columns of the terminal; without one, a row is one line. */
   width?: number | undefined;
@@ -18,7 +18,7 @@ const wide =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Extended_Pictographic}/u;
 const segmenter = new Intl.Segmenter();
 
-/** @returns how many columns of a terminal a text takes */
+/** Returns the number of terminal columns of a text. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1;
@@ -40,7 +40,7 @@ function pieces(word: string, width: number): string[] {
   return found;
 }
 
-/** Breaks a text into lines of a width, between words where it can be. */
+/** Breaks a text into lines of a width, between words if possible. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of text.split(' ').flatMap((one) => pieces(one, width))) {
@@ -52,7 +52,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Takes from the widest columns until a line fits. */
+/** Narrows the widest columns until a line fits. */
 function fittedWidths(natural: readonly number[], width: number): number[] {
   const widths = [...natural];
   const room = width - gap.length * (widths.length - 1);
@@ -66,7 +66,7 @@ function fittedWidths(natural: readonly number[], width: number): number[] {
 }
 
 /**
- * Writes rows as a table for a terminal: cells stripped of what a terminal could act on, columns as wide as they need
+ * Writes rows as a table for a terminal: cells made safe for a terminal, columns as wide as needed
  * and fitted to the width, long cells over several lines (T-190).
  * @param heading names of the columns
  * @param rows cells

@@ -4,45 +4,45 @@ import { parseSettings, type Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import type { RoutesChange } from './served-routes.ts';
 
-/** A change of routes that came of something else than the reload that tells of it. */
+/** A recent change of the routes with another cause than the reload that reports it. */
 interface EarlierChange {
-  /** What had the settings read then, such as a file that was saved. */
+  /** The cause of that change, such as a saved file. */
   cause: string;
   secondsAgo: number;
   routes: RoutesChange;
 }
 
-/** What became of a reload. */
+/** The result of a reload. */
 export type ReloadOutcome =
   | {
       routes: RoutesChange;
-      /** Settings that are others in the file than the server runs with: they count after a restart. */
+      /** Settings that differ from the running ones: they take effect after a restart. */
       needRestart: string[];
-      /** Where this one found nothing to change: what was changed right before, most often by the file being saved. */
+      /** The change right before, if this reload found nothing to change: most often the file was just saved. */
       earlier?: EarlierChange;
     }
   | {
-      /** Why nothing has changed. */
+      /** Problems of the settings. Nothing has changed. */
       problems: readonly string[];
     };
 
-/** What a reload works with. */
+/** Options of {@link createReload}. */
 export interface ReloadOptions {
-  /** What the server was started with. */
+  /** The settings that the server was started with. */
   started: Settings;
   replaceRoutes: (routes: Settings['routes']) => RoutesChange;
   logger: Pick<Logger, 'info' | 'error'>;
-  /** A clock that only goes forward, in milliseconds. */
+  /** Milliseconds, of a monotonic clock. */
   nowMs?: () => number;
 }
 
-/** How long a change is told to whoever reloads and finds nothing to change, in milliseconds. */
+/** Maximum age of a change that a reload without changes still reports, in milliseconds. */
 const earlierMs = 60_000;
 
 /**
- * Creates what takes settings that were read again. Routes take effect at once; of the other settings it says which
- * would need a restart. Settings that cannot be used change nothing.
- * @returns takes what reads them, and what caused it, for the log
+ * Creates the function that reloads settings. Routes change at once; other settings are listed as needing a restart.
+ * Settings that cannot be used change nothing.
+ * @returns a function that takes a loader of settings, and the cause for the log
  */
 export function createReload({
   started,
@@ -64,9 +64,12 @@ export function createReload({
       return { routes: replaceRoutes(settings.routes), needRestart: otherSettings(started, settings) };
     });
     if ('problems' in outcome)
-      logger.error({ cause, ...outcome }, 'settings were read again in vain: nothing has changed');
+      logger.error(
+        { cause, ...outcome },
+        'the settings were reloaded and cannot be used: nothing has changed',
+      );
     else {
-      logger.info({ cause, ...outcome }, 'settings were read again');
+      logger.info({ cause, ...outcome }, 'the settings were reloaded');
       const { added, changed, removed } = outcome.routes;
       if (added.length + changed.length + removed.length === 0) {
         const earlier = earlierThan(cause);

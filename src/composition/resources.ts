@@ -1,31 +1,38 @@
 import { paths } from '../app/paths.ts';
-import type { ProtectedResource } from '../authorization-server/index.ts';
+import {
+  checkExchangeRules,
+  checkTrustedIssuers,
+  type ProtectedResource,
+  readSettingsClients,
+  type TrustedIssuer,
+} from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { checkUpstreams } from '../upstream/check-upstreams.ts';
 
-/** What a family of transports is served as: a protected resource with a URL of its own. */
+/** A family of transports. Each is a protected resource with its own URL. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';
 
 /**
- * The identifiers of the protected resources a server is (RFC 8707 section 2).
- * @param place the public URL, with the path of its route behind it
+ * Returns the identifiers of a server's protected resources (RFC 8707 section 2).
+ * @param place the public URL followed by the path of the route
  */
 export function ownResources(place: string): Record<OwnResource, string> {
   return { mcp: `${place}${paths.mcp}`, sse: `${place}${paths.sse}`, rest: `${place}${paths.rest}` };
 }
 
-/** A server that is served here, and as what. */
+/** A server in this process, with the identifiers of its resources. */
 export interface OwnServerResources {
   own: Record<OwnResource, string>;
   server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes'>;
 }
 
 /**
- * All protected resources tokens are issued for: first those served here, then those that live elsewhere.
- * @param servers those served here
- * @throws SettingsRefused where one that is served here was set as living elsewhere
+ * Lists all protected resources that tokens are issued for: first the ones in this process, then the ones elsewhere.
+ * @param servers the servers in this process
+ * @throws SettingsRefused if `resources` names a resource of this process
  */
 export function composeResources(
   { resources, tokens }: Pick<Settings, 'resources' | 'tokens'>,
@@ -47,4 +54,57 @@ export function composeResources(
     })),
   );
   return [...servedHere, ...completeResources(resources, tokens.dpop.required)];
+}
+
+type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;
+
+/**
+ * Finds settings that name resources or scopes that do not exist.
+ * @param resources all protected resources
+ * @returns one sentence for each problem, with the setting it is about
+ */
+export function findMisfits(
+  settings: Rules & Pick<Settings, 'upstreams'>,
+  resources: readonly ProtectedResource[],
+): string[] {
+  return [...readRules(settings, resources).problems, ...checkUpstreams(settings.upstreams, resources)];
+}
+
+/**
+ * Requires that settings name only resources and scopes that exist.
+ * @throws SettingsRefused naming each rule that does not
+ */
+export function checkRulesFit(...given: Parameters<typeof findMisfits>): void {
+  const misfits = findMisfits(...given);
+  if (misfits.length > 0) throw new SettingsRefused(misfits);
+}
+
+/**
+ * Reads the settings that admit clients, issuers of assertions, and servers that exchange tokens.
+ * @param resources all protected resources; the rules may name no other
+ * @throws SettingsRefused with all problems at once
+ */
+export function readOperatorRules(settings: Rules, resources: readonly ProtectedResource[]) {
+  const { problems, ...rules } = readRules(settings, resources);
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return rules;
+}
+
+function readRules(
+  { clients, trustedIssuers, tokenExchange }: Rules,
+  resources: readonly ProtectedResource[],
+) {
+  const issuers = trustedIssuers as readonly TrustedIssuer[];
+  const preRegistered = readSettingsClients(clients.preRegistered, {
+    scopes: [...new Set(resources.flatMap(({ scopes }) => Object.keys(scopes)))],
+    clientCredentials: clients.clientCredentials,
+    trustedIssuers: issuers.length > 0,
+    tokenExchange: tokenExchange.length > 0,
+  });
+  const problems = [
+    ...preRegistered.problems,
+    ...checkTrustedIssuers(issuers, resources),
+    ...checkExchangeRules(tokenExchange, resources),
+  ];
+  return { clients: preRegistered.clients, ownGrants: { trustedIssuers: issuers, tokenExchange }, problems };
 }

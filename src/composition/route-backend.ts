@@ -1,135 +1,81 @@
+import type { RouteForms } from '../authorization-server/index.ts';
+import { accountMark } from '../crypto/account-mark.ts';
 import type { TextSeal } from '../crypto/text-seal.ts';
 import {
+  checkFits,
   createAggregate,
+  createCredentials,
   createGuards,
   createMemberPinning,
   createOwnership,
+  createPersonValue,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
+  createUpstreamValue,
+  type EnteredValues,
   type GatewayBackend,
   joinChanges,
   type Memory,
   type PersonalCredentials,
+  type PlacedValue,
   type RemoteBackendOptions,
+  readOperatorValue,
   type StdioBackendOptions,
   type StepsOptions,
   type TaskOwners,
+  type UpstreamTokenSource,
   withSteps,
   withWaitingServers,
 } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { CredentialSettings } from '../settings/credentials.ts';
 import type { RoutesSettings } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 
-/** An MCP server that code puts behind the gate: a program, or one that is reached by URL. */
+/** An MCP server behind the gate: a program, or a server reached by URL. */
 export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {
-  /** What people call it; stands on the consent page and in errors. The host of the public URL by default. */
+  /** Name on the consent page and in errors. Default: the host of the public URL. */
   name?: string;
 };
 
 /** The settings of one route. */
-export type RouteSettings = RoutesSettings[string];
+type RouteSettings = RoutesSettings[string];
 
-/** One backend of a route: the only one, or one of several. */
-export interface RouteBackend {
-  /** Its key, where there are several. */
+/** One backend of a route. */
+interface RouteBackend {
+  /** Its key, if the route has several backends. */
   key?: string | undefined;
-  /** Where it stands in the settings. */
+  /** Its place in the settings. */
   place: string;
-  /** What people call it. */
+  /** Name that people see. */
   name: string;
   options: StdioBackendOptions | RemoteBackendOptions;
-  /** What it is given on behalf of its callers; nothing without it. */
+  /** Credentials that it is given on behalf of its callers; undefined for none. */
   credentials?: PersonalCredentials | undefined;
 }
 
-/** What the backend of a route is composed with. */
-export interface RouteBackendParts {
-  /** What people call the route. */
+/** Parts of {@link composeRouteBackend}. */
+interface RouteBackendParts {
+  /** Name of the route that people see. */
   name: string;
-  /** Where its definitions are pinned. */
+  /** Pins of its definitions. */
   pins: Memory;
-  /** The owners of the tasks at its backend. */
+  /** Owners of the tasks at its backend. */
   owners: TaskOwners;
   seal: TextSeal;
-  /** Counts the bytes of answers while they are read; each backend has a count of its own without it. */
+  /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;
   logger: Logger;
 }
 
-type Shared = Pick<RouteBackendParts, 'held' | 'logger'>;
+type SharedParts = Pick<RouteBackendParts, 'held' | 'logger'>;
 
 /**
- * Composes a backend. It starts nothing, and asks nobody, before it is needed.
- * @throws SettingsRefused naming what is wrong
- */
-function composeBackend(
-  { place, name, options, credentials }: RouteBackend,
-  { held, logger }: Shared,
-): GatewayBackend {
-  const given = credentials && { credentials };
-  try {
-    const backend =
-      'url' in options
-        ? createRemoteBackend(name, options, { held, logger, ...given })
-        : createStdioBackend(name, { ...options, ...given }, { held, logger });
-    return credentials
-      ? { ...backend, source: withWaitingServers(backend.source, credentials, { name, logger }) }
-      : backend;
-  } catch (error) {
-    throw new SettingsRefused([`${place}: ${(error as Error).message}`]);
-  }
-}
-
-/**
- * Says for whom a backend may fail by itself: whether it is one for all, whether it is given what is a person's own, and
- * what hears where it does not accept that.
- */
-function sharingOf({
-  options,
-  credentials,
-}: RouteBackend): Pick<StepsOptions, 'isOneForAll' | 'isPersonal' | 'refusable'> {
-  return {
-    refusable: credentials,
-    isOneForAll: 'url' in options || options.process === 'shared',
-    isPersonal:
-      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
-  };
-}
-
-/**
- * Returns what several principals share at a backend: the connection, or the route and perhaps a credential. A process for
- * each session shares nothing.
- */
-function sharedAt(options: RouteBackend['options']): 'route' | 'connection' | undefined {
-  if ('url' in options) return 'route';
-  const { process: sharing = 'session' } = options;
-  return sharing === 'session' ? undefined : 'connection';
-}
-
-/** Composes one of several backends, with a breaker, a time limit and pinned instructions of its own. */
-function composeMember(
-  wanted: RouteBackend,
-  policy: RouteSettings['policy'],
-  parts: Shared & Pick<RouteBackendParts, 'pins'>,
-): GatewayBackend {
-  const { logger, pins } = parts;
-  const backend = composeBackend(wanted, parts);
-  const pinning = createMemberPinning(wanted.key ?? wanted.name, { pins, policy, logger });
-  const { list, breaker } = createGuards({ name: wanted.name, policy, logger, ...sharingOf(wanted) });
-  return {
-    source: withSteps(backend.source, [...list, pinning], logger),
-    status: () => ({ ...backend.status(), circuits: breaker.status() }),
-    close: () => backend.close(),
-  };
-}
-
-/**
- * Composes the backend of a route, behind the steps that its settings ask for: one, or several with keys as one. These
- * steps count for the names that clients know.
- * @throws SettingsRefused naming what is wrong
+ * Composes the backend of a route, behind the policy steps of its settings: one backend, or several with keys as one. The
+ * steps apply to the names that clients see.
+ * @throws SettingsRefused
  */
 export function composeRouteBackend(
   {
@@ -142,9 +88,9 @@ export function composeRouteBackend(
   const { name, pins, owners, seal, logger } = parts;
   const keyed: { key: string; name: string; backend: GatewayBackend }[] = [];
   try {
-    for (const wanted of backends)
-      if (wanted.key !== undefined)
-        keyed.push({ key: wanted.key, name: wanted.name, backend: composeMember(wanted, policy, parts) });
+    for (const each of backends)
+      if (each.key !== undefined)
+        keyed.push({ key: each.key, name: each.name, backend: composeMember(each, policy, parts) });
   } catch (error) {
     for (const { backend } of keyed) void backend.close();
     throw error;
@@ -171,5 +117,158 @@ export function composeRouteBackend(
       steps.close();
       await backend.close();
     },
+  };
+}
+
+/** Composes one of several backends, with its own circuit breaker, time limit and pinned instructions. */
+function composeMember(
+  member: RouteBackend,
+  policy: RouteSettings['policy'],
+  parts: SharedParts & Pick<RouteBackendParts, 'pins'>,
+): GatewayBackend {
+  const { logger, pins } = parts;
+  const backend = composeBackend(member, parts);
+  const pinning = createMemberPinning(member.key ?? member.name, { pins, policy, logger });
+  const { list, breaker } = createGuards({ name: member.name, policy, logger, ...sharingOf(member) });
+  return {
+    source: withSteps(backend.source, [...list, pinning], logger),
+    status: () => ({ ...backend.status(), circuits: breaker.status() }),
+    close: () => backend.close(),
+  };
+}
+
+/**
+ * Composes a backend without policy steps. Starts no process and sends no request before the first call.
+ * @throws SettingsRefused
+ */
+function composeBackend(
+  { place, name, options, credentials }: RouteBackend,
+  { held, logger }: SharedParts,
+): GatewayBackend {
+  const given = credentials && { credentials };
+  try {
+    const backend =
+      'url' in options
+        ? createRemoteBackend(name, options, { held, logger, ...given })
+        : createStdioBackend(name, { ...options, ...given }, { held, logger });
+    return credentials
+      ? { ...backend, source: withWaitingServers(backend.source, credentials, { name, logger }) }
+      : backend;
+  } catch (error) {
+    throw new SettingsRefused([`${place}: ${(error as Error).message}`]);
+  }
+}
+
+/**
+ * Returns what the circuit breaker has to know: if one backend serves everybody, if it is given something personal, and
+ * who is told that it rejected a credential.
+ */
+function sharingOf({
+  options,
+  credentials,
+}: RouteBackend): Pick<StepsOptions, 'isOneForAll' | 'isPersonal' | 'refusable'> {
+  return {
+    refusable: credentials,
+    isOneForAll: 'url' in options || options.process === 'shared',
+    isPersonal:
+      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
+  };
+}
+
+/**
+ * Returns what several principals share at a backend: the connection, or the route and perhaps a credential. A process for
+ * each session shares nothing.
+ */
+function sharedAt(options: RouteBackend['options']): 'route' | 'connection' | undefined {
+  if ('url' in options) return 'route';
+  const { process: sharing = 'session' } = options;
+  return sharing === 'session' ? undefined : 'connection';
+}
+
+/** Parts of {@link composeRouteCredentials}. */
+export interface RouteCredentialsParts {
+  /** The public URL. */
+  issuer: string;
+  /** Environment variables of this process. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Credentials that people entered. */
+  entered: EnteredValues;
+  /** Names of the upstreams in the settings. */
+  upstreams: readonly string[];
+  /** Returns the name of an upstream that people see. */
+  labelOf(upstream: string): string;
+  tokens: UpstreamTokenSource;
+  logger: Logger;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** The credentials of a route. */
+export interface RouteCredentials {
+  /** Credentials for its backend; undefined for none. */
+  source: PersonalCredentials | undefined;
+  /** Forms in which people enter their credentials. */
+  forms: RouteForms;
+}
+
+/** A route with the settings of its credentials. */
+export interface RouteWithCredentials {
+  /** Its name in the settings. */
+  route: string;
+  /** Name that people see. */
+  name: string;
+  credentials: CredentialSettings;
+}
+
+/**
+ * Composes the credentials of a route.
+ * @throws SettingsRefused naming every credential that cannot be read
+ */
+export function composeRouteCredentials(
+  { route, name: backend, credentials }: RouteWithCredentials,
+  parts: RouteCredentialsParts,
+): RouteCredentials {
+  const { issuer, environment, entered, upstreams, labelOf, tokens, logger, now } = parts;
+  const problems: string[] = [];
+  const forms: RouteForms['credentials'][number][] = [];
+  const pageOf = (path: string) => (accountId: string) =>
+    `${issuer}/account/${path}/${accountMark(accountId)}`;
+
+  const placed = Object.entries(credentials).flatMap(
+    ([name, { as, from, label = name, help }]): PlacedValue[] => {
+      const place = `routes.${route}.credentials.${name}.from`;
+      if (from === 'person') {
+        forms.push({ name, label, help, check: (value) => checkFits(as, value) });
+        const urlFor = pageOf(`credentials/${route}`);
+        return [
+          {
+            as,
+            value: createPersonValue({ issuer, route, name, as, backend, label, urlFor, entered, logger }),
+          },
+        ];
+      }
+      if ('upstream' in from) {
+        const { upstream, scopes = [] } = from;
+        if (!upstreams.includes(upstream))
+          problems.push(`${place}.upstream: there is no upstream ${upstream}`);
+        const urlFor = pageOf(`upstreams/${upstream}/link`);
+        const isKept = 'env' in as;
+        const options = { issuer, backend, upstream, labelOf, scopes, tokens, urlFor, isKept, now, logger };
+        return [{ as, value: createUpstreamValue(options) }];
+      }
+      const read = readOperatorValue(from, environment);
+      if ('problem' in read) problems.push(`${place}: ${read.problem}`);
+      else if (checkFits(as, read.value))
+        problems.push(
+          `${place}: has characters that are not allowed ${'header' in as ? 'in a header' : 'there'}`,
+        );
+      else return [{ as, value: read.value }];
+      return [];
+    },
+  );
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return {
+    source: placed.length === 0 ? undefined : createCredentials(placed),
+    forms: { route, label: backend, credentials: forms },
   };
 }

@@ -1,39 +1,42 @@
+import type { AuditTrail, LinkStanding, TakeLogoutToken } from '../authorization-server/index.ts';
+import { hashSecret } from '../crypto/secret.ts';
+import { createOperatorFetch } from '../net/operator-fetch.ts';
 import type { Slip } from '../oauth/foreign-json.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
+import type { AccessWatch } from '../resource-server/index.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { UpstreamStore } from '../storage/upstreams.ts';
+import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/bond/back-channel-logout.ts';
+import { type BondEvents, createBondEvents } from '../upstream/bond/bond-events.ts';
+import { startKeeper } from '../upstream/bond/keeper.ts';
+import { createStanding, type Standing } from '../upstream/bond/standing.ts';
 import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { findSharedIssuers } from '../upstream/shared-issuers.ts';
+import { type CallerApi, createCallerApi } from '../upstream/tools/caller-api.ts';
+import { createCallerTokens } from '../upstream/tools/caller-tokens.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
+import type { Vault } from '../upstream/vault.ts';
 
-/** What the upstreams of an installation are composed of. */
+/** Parts of {@link composeUpstreams}. */
 export interface UpstreamParts {
   settings: Pick<Settings, 'upstreams' | 'dangerously'>;
-  /** Where people reach this server. */
   publicUrl: string;
-  /** The resources there are. */
+  /** All protected resources. */
   resources: readonly KnownResource[];
-  /** Variables of the environment that they may name for secrets. */
+  /** Environment variables, which upstreams may name for secrets. */
   environment: Readonly<Record<string, string | undefined>>;
   logger: Logger;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** Logs each slip of an upstream that was read all the same: at `info` the first time, at `debug` from then on. */
-function logSlips(logger: Logger): (upstream: string, slip: Slip) => void {
-  const logged = new Set<string>();
-  return (upstream, { tolerance, because }) => {
-    const level = logged.has(`${upstream} ${tolerance}`) ? 'debug' : 'info';
-    logged.add(`${upstream} ${tolerance}`);
-    logger[level]({ tolerance, upstream, because: loggable(because) }, `slip ${tolerance} tolerated`);
-  };
-}
-
 /**
- * Composes the upstreams. None of them is asked anything yet.
- * @throws SettingsRefused where they do not fit the installation, or a file or variable they name cannot be read
+ * Composes the upstreams. Sends no request to any of them yet.
+ * @throws SettingsRefused if they name a resource that does not exist, or a file or variable that cannot be read
  */
 export async function composeUpstreams({
   settings,
@@ -49,9 +52,159 @@ export async function composeUpstreams({
     dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
     environment,
     now,
-    tolerated: logSlips(logger),
+    tolerated: logTolerated(logger),
   });
   const wrong = [...misfits, ...problems, ...findSharedIssuers(upstreams.all)];
   if (wrong.length > 0) throw new SettingsRefused(wrong);
   return upstreams;
+}
+
+/** Logs each mistake of an upstream that was tolerated: the first time at `info`, later at `debug`. */
+function logTolerated(logger: Logger): (upstream: string, slip: Slip) => void {
+  const logged = new Set<string>();
+  return (upstream, { tolerance, because }) => {
+    const level = logged.has(`${upstream} ${tolerance}`) ? 'debug' : 'info';
+    logged.add(`${upstream} ${tolerance}`);
+    logger[level]({ tolerance, upstream, because: loggable(because) }, `slip ${tolerance} tolerated`);
+  };
+}
+
+/** Parts of {@link composeBond}. */
+export interface BondParts {
+  upstreams: Upstreams;
+  storage: Pick<Storage, 'artifacts' | 'upstreams'>;
+  vault: Vault;
+  auditTrail: AuditTrail;
+  metrics: Pick<Metrics, 'countEvent' | 'watch'>;
+  logger: Logger;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** The connection between Gatehouse's grants and the logins at upstreams they came from. */
+export interface Bond {
+  /** Options for the authorization server. */
+  options: { linkStanding: LinkStanding; takeLogoutToken: TakeLogoutToken };
+  standing: Standing;
+  /** Stops the background work, and resolves when it has stopped. */
+  close(): Promise<void>;
+}
+
+/**
+ * Composes the link checks, the back-channel logout and the link monitor. Without upstreams nothing runs in the
+ * background: grants from an upstream that was removed from the settings are rejected, but not ended.
+ */
+export function composeBond(parts: BondParts): Bond {
+  const { upstreams, storage, vault, metrics, logger, now } = parts;
+  const events = recordBondEvents(parts);
+  const standing = createStanding({ store: storage.upstreams, vault, upstreams, events, now });
+  const takeLogoutToken = createBackChannelLogout({
+    upstreams,
+    store: storage.upstreams,
+    used: storeUsedLogoutTokens(storage.artifacts),
+    events,
+  });
+  const options = { linkStanding: standing, takeLogoutToken };
+  if (upstreams.all.length === 0) return { options, standing, close: () => standing.idle() };
+
+  const keeper = startKeeper({ store: storage.upstreams, vault, upstreams, standing, events, logger, now });
+  metrics.watch(
+    'gatehouse_upstream_links',
+    'Links to accounts at upstreams that this process knows.',
+    () => standing.load().links,
+  );
+  metrics.watch(
+    'gatehouse_upstream_links_unreachable',
+    'Links whose upstream does not answer.',
+    () => standing.load().unreachable,
+  );
+  return { options, standing, close: keeper.close };
+}
+
+function recordBondEvents({ auditTrail, metrics, logger }: BondParts): BondEvents {
+  return createBondEvents({
+    record(event, details) {
+      // Anybody can send something in place of a logout token: such events are only counted in the audit log.
+      const take = event === 'upstream.logout_refused' ? auditTrail.tally : auditTrail.note;
+      take(event, details, () => {
+        metrics.countEvent(event);
+        logger.info({ audit: event, ...details });
+      });
+    },
+    count: metrics.countEvent,
+    logger,
+  });
+}
+
+/** Stores used logout tokens in the database, so that every process rejects them, also after a restart. */
+function storeUsedLogoutTokens(artifacts: Storage['artifacts']): UsedLogoutTokens {
+  const kind = 'LogoutToken';
+  const idOf = (upstream: string, jti: string): string => hashSecret(kind, `${upstream} ${jti}`);
+  return {
+    isUsed: async (upstream, jti) => (await artifacts.find(kind, idOf(upstream, jti))) !== undefined,
+    async use(upstream, jti, expiresAt) {
+      const payload = new Uint8Array();
+      await artifacts.commit([{ type: 'put', kind, id: idOf(upstream, jti), payload, expiresAt }]);
+    },
+  };
+}
+
+/**
+ * Has the link to an upstream checked as long as a stream of its user is open: if the upstream ends the login, the stream
+ * ends even if nobody calls (T-091).
+ */
+export function watchLinkedAccess(access: AccessWatch, standing: Pick<Standing, 'hold'>): AccessWatch {
+  return {
+    ...access,
+    watch(authInfo, onEnd) {
+      if (authInfo.upstreamLinkId === undefined) return access.watch(authInfo, onEnd);
+      const release = standing.hold(authInfo.upstreamLinkId);
+      const stop = access.watch(authInfo, () => {
+        release();
+        onEnd();
+      });
+      return () => {
+        release();
+        stop();
+      };
+    },
+  };
+}
+
+/** Parts of {@link composeCallerApi}. */
+export interface CallerApiParts {
+  upstreams: Upstreams;
+  links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
+  standing: Pick<Standing, 'tokensOf'>;
+  /** Allows APIs on loopback addresses, without https. */
+  dangerouslyFromLoopback: boolean;
+  issuer: string;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Maximum response of an API, in bytes: tools get it whole. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Maximum time of one request to an API, in milliseconds. */
+const timeoutMs = 30_000;
+
+/** Composes the fetch by which tools call APIs of upstreams. @returns undefined if there is no upstream */
+export function composeCallerApi(parts: CallerApiParts): CallerApi | undefined {
+  const { upstreams, links, standing, dangerouslyFromLoopback, issuer, now } = parts;
+  if (upstreams.all.length === 0) return undefined;
+  return createCallerApi({
+    upstreams,
+    tokens: createCallerTokens({ links, standing, now }),
+    fetchOf: ({ settings: { allowPrivateNetwork } }) =>
+      createOperatorFetch({
+        allowPrivateNetwork,
+        dangerouslyFromLoopback,
+        maxBytes,
+        timeoutMs,
+        redirects: 'given',
+      }),
+    dangerouslyFromLoopback,
+    accountUrl: `${issuer}/account`,
+  });
 }

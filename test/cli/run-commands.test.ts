@@ -62,7 +62,7 @@ describe('with --json', () => {
   it('gatehouse call prints the error of the server, which stands on standard error as a sentence', async () => {
     const { mcp, io, written } = await startLoggedIn();
     expect(await run(io, 'call', mcp.url, 'echo', '--json')).toBe(6);
-    expect(written.stderr).toContain('The server answered with an error: Method not found');
+    expect(written.stderr).toContain('The server returned an error: Method not found');
     expect(JSON.parse(written.stdout)).toEqual({ error: { code: -32601, message: 'Method not found' } });
   });
 

@@ -26,7 +26,7 @@ describe('a reload', () => {
     const outcome = reload(() => ({ routes, audit: { maxEvents: 2000 } }), 'SIGHUP');
     expect(outcome).toEqual({ routes: change, needRestart: ['audit'] });
     expect(replaceRoutes).toHaveBeenCalledWith(parseSettings({ routes }).routes);
-    expect(logger.info).toHaveBeenCalledWith({ cause: 'SIGHUP', ...outcome }, 'settings were read again');
+    expect(logger.info).toHaveBeenCalledWith({ cause: 'SIGHUP', ...outcome }, 'the settings were reloaded');
   });
 
   it.each([

@@ -12,7 +12,7 @@ const headings: Readonly<Record<Check['section'], string>> = {
   registration: 'Registration',
   login: 'Login',
   token: 'Tokens',
-  proxy: 'What stands in front (`--proxy`)',
+  proxy: 'Proxy in front (`--proxy`)',
 };
 
 function cell(text: string): string {

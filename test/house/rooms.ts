@@ -184,7 +184,12 @@ export const rooms: readonly Room[] = [
     ],
     neverPackages: nativePackages,
   },
-  { name: 'given-parts.ts', may: ['settings'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'gatehouse-interface.ts',
+    may: ['options.ts', 'settings', 'protected-server.ts'],
+    mayTypesOf: ['composition', 'crypto', 'observability', 'storage'],
+    neverPackages: [engine, ...nativePackages],
+  },
   {
     name: 'gatehouse.ts',
     may: [
@@ -198,7 +203,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'composition',
-      'given-parts.ts',
+      'gatehouse-interface.ts',
       'options.ts',
       'settings',
       'settings-advice.ts',
@@ -212,6 +217,7 @@ export const rooms: readonly Room[] = [
     name: 'index.ts',
     may: [
       'gatehouse.ts',
+      'gatehouse-interface.ts',
       'local-gatehouse.ts',
       'settings',
       'protected-server.ts',
@@ -232,15 +238,11 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
-    name: 'composition/unusable-routes.ts',
-    may: ['composition', 'observability', 'options.ts', 'settings'],
-    neverPackages: [...web, engine, ...nativePackages],
-  },
-  {
-    name: 'composition/unfit-rules.ts',
+    name: 'composition/settings-check.ts',
     may: [
       'authorization-server/administration',
       'composition',
+      'observability',
       'options.ts',
       'protected-server.ts',
       'settings',
@@ -263,8 +265,7 @@ export const rooms: readonly Room[] = [
       'doctor',
       'observability',
       'upstream/examination',
-      'composition/unfit-rules.ts',
-      'composition/unusable-routes.ts',
+      'composition/settings-check.ts',
       'authorization-server/administration',
       'settings',
     ],

@@ -11,7 +11,6 @@ const writers = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion
 
 /**
  * Writes the completion of a program for a shell, from its commands and options as they are.
- * @param program the command line
  * @param shell which shell reads it
  * @returns a script
  */
@@ -19,11 +18,7 @@ export function formatCompletion(program: Command, shell: Shell): string {
   return writers[shell](program.name(), completables(program));
 }
 
-/**
- * Adds `gatehouse completion`; the last command to be added, as it completes all others.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse completion`; the last command to be added, as it completes all others. */
 export function registerCompletion(program: Command, io: CommandIo = processIo()): void {
   program
     .command('completion')
@@ -36,7 +31,7 @@ export function registerCompletion(program: Command, io: CommandIo = processIo()
     .action((shell: Shell) => void io.stdout.write(formatCompletion(program, shell)));
 }
 
-/** A command with what can follow it. */
+/** A command with its subcommands and options. */
 export interface Completable {
   /** Names from the program down, without the program's own. */
   path: string[];
@@ -51,7 +46,7 @@ function describeOption(option: Option): Completable['options'][number] {
 }
 
 /**
- * Lists a program's commands with what can follow them, itself first. Hidden options are not offered.
+ * Lists the commands of a program with their subcommands and options, the program first. Hidden options are left out.
  * @param command the program
  * @param path names from the program down to it
  */
@@ -66,12 +61,12 @@ export function completables(command: Command, path: string[] = []): Completable
   ];
 }
 
-/** @returns the commands below the program, as their names in quotes */
+/** Returns the quoted names of the commands below the program. */
 export function quotedPaths(all: readonly Completable[]): string[] {
   return all.filter(({ path }) => path.length > 0).map(({ path }) => quote(path.join(' ')));
 }
 
-/** @returns the choices of each option that has some: its name, and words */
+/** Returns the choices of each option that has some: its name, and the words. */
 export function choiceCases(all: readonly Completable[]): [string, string][] {
   const found = new Map<string, string>();
   for (const { options } of all)

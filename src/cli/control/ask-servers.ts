@@ -12,18 +12,18 @@ const nobodyThere = new Set(['ENOENT', 'ECONNREFUSED']);
 /** Codes of folders in which no socket can be looked for. */
 const nowhere = new Set(['ENOENT', 'EACCES', 'ENOTDIR']);
 
-/** What the running servers of a data folder said, by the ids of their processes. */
+/** Responses of the running servers of a data folder, with their process ids. */
 export interface Answers {
   /** At least one. */
   answered: { pid: number; body: unknown }[];
-  /** Servers that are there and could not do it. */
+  /** Servers that failed. */
   failed: { pid: number; failure: CliError }[];
 }
 
 /**
  * Asks every running server of a data folder.
  * @param way method and path of a control
- * @throws CliError where none answers: no server listens there, or all fail
+ * @throws CliError if no server runs, or all fail
  */
 export async function askServers(
   dataFolder: string,
@@ -46,7 +46,7 @@ export async function askServers(
   return answers;
 }
 
-/** Gives the failure of servers that could not do what others did; undefined where all did it. */
+/** Returns one error for the servers that failed while others succeeded; undefined if all succeeded. */
 export function failureOfSome({ answered, failed }: Answers): CliError | undefined {
   const [first] = failed;
   if (!first) return undefined;
@@ -74,14 +74,14 @@ function noAnswer(error: Error): CliError {
   const { message } = error;
   if (codeOf(error) === 'EACCES')
     return new CliError(
-      'This user may not ask the server.',
+      'This user may not control the server.',
       exitCodes.unreachable,
       'Run the command as the user it runs as.',
     );
   return new CliError(`The server did not answer: ${message}.`, exitCodes.unreachable, 'Look at its log.');
 }
 
-/** @throws CliError where the server fails; an error of {@link nobodyThere} where there is none */
+/** @throws CliError if the server fails; an error of {@link nobodyThere} if there is no server */
 async function askOne(socket: ControlSocket, way: { method: string; path: string }): Promise<unknown> {
   const answer = await exchange(socket.path, way).catch((error: Error) => {
     throw nobodyThere.has(codeOf(error)) ? error : noAnswer(error);
@@ -120,7 +120,7 @@ function exchange(
 
 function notServed(dataFolder: string): CliError {
   return new CliError(
-    `No running server listens at the data folder ${printableLine(dataFolder)}.`,
+    `No server is running with the data folder ${printableLine(dataFolder)}.`,
     exitCodes.unreachable,
     'Name its data folder with --data or its config file with --config, and run the command as its user.',
   );

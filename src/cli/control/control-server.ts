@@ -4,22 +4,22 @@ import { connect } from 'node:net';
 import { formatJson } from '../output.ts';
 import { checkOwnFolder, findControlSockets, newControlSocket } from './socket-path.ts';
 
-/** What the operator of a running server can ask it. Each gives what is answered as JSON. */
+/** Requests of an operator to a running server. Each returns the JSON response. */
 export interface Controls {
-  /** How the routes stand. */
+  /** Returns the state of the routes. */
   routes(): unknown;
   /** Reads the config file again. */
   reload(): Promise<unknown> | unknown;
 }
 
-/** The ways in, by method and path. */
+/** Routes of the socket, by method and path. */
 const ways: Readonly<Record<string, keyof Controls>> = { 'GET /routes': 'routes', 'POST /reload': 'reload' };
 
 /**
- * Listens to the operator on a socket that only the user of the server can open; nothing of it is on the network.
+ * Listens to the operator on a Unix socket that only the user of the server can open.
  * @param dataFolder of the server
- * @param warn told where nobody can be listened to; the server goes on
- * @param besides told the processes that serve the data folder already, if there are any
+ * @param warn called if the socket cannot be opened; the server runs on
+ * @param besides called with the other processes that serve the data folder, if there are any
  * @returns ends it
  */
 export async function serveControls(
@@ -79,7 +79,7 @@ async function removeStale(path: string): Promise<boolean> {
   return code !== undefined;
 }
 
-/** @param path where the socket is found once it can be connected to: before, another server would take it for a stale one */
+/** @param path final path of the socket, set once it accepts connections: before, another server would take it for a stale one */
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

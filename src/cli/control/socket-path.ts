@@ -11,19 +11,19 @@ const longestEnding = '-4194304-0123abcd.sock';
 
 const ending = /^-(\d+)-[0-9a-f]+\.sock$/;
 
-/** Where a running server can be asked. */
+/** The control socket of a running server. */
 export interface ControlSocket {
   path: string;
   /** Id of its process, as that one sees it. */
   pid: number;
 }
 
-/** Where the servers of a data folder have their sockets. */
+/** The place of the control sockets of a data folder. */
 interface Place {
   folder: string;
-  /** What their names begin with. */
+  /** Prefix of the socket names. */
   name: string;
-  /** Whether it is a folder of this user's own, which has to be made. */
+  /** True for a separate folder of this user, which has to be created. */
   isApart: boolean;
 }
 
@@ -36,10 +36,10 @@ function placeOf(dataFolder: string): Place {
 }
 
 /**
- * Gives where this server of a data folder can listen to its operator: at a socket of its own, for others may serve the
- * folder as well. It stands in the folder itself, or, where the path would be too long for one, in a folder of this user's own.
+ * Returns the path for the control socket of this server. Each server of a data folder has its own. The socket is in the
+ * data folder, or, if that path would be too long, in a separate folder of this user.
  * @param dataFolder an existing folder
- * @returns the path, and the folder that has to be made for it
+ * @returns the path, and the folder that has to be created for it
  */
 export function newControlSocket(dataFolder: string): { path: string; folder?: string } {
   const { folder, name, isApart } = placeOf(dataFolder);
@@ -50,7 +50,7 @@ export function newControlSocket(dataFolder: string): { path: string; folder?: s
 /**
  * Finds the sockets of the servers of a data folder; one that was killed has left its own.
  * @param dataFolder an existing folder
- * @throws Error where others could have put sockets there, or the folder cannot be read
+ * @throws Error if others could have put sockets there, or the folder cannot be read
  */
 export function findControlSockets(dataFolder: string): ControlSocket[] {
   const { folder, name, isApart } = placeOf(dataFolder);
@@ -65,7 +65,7 @@ export function findControlSockets(dataFolder: string): ControlSocket[] {
     .sort((a, b) => a.pid - b.pid);
 }
 
-/** Checks that nobody but this user can put anything into a folder. @throws Error where it is not so, or there is none */
+/** Requires that only this user can write to a folder. @throws Error if others can, or if there is no such folder */
 export function checkOwnFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
   if (uid !== process.getuid?.() || (mode & 0o077) !== 0)

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Gatehouse } from '../../index.ts';
 import { serveControls } from './control-server.ts';
 
-/** What a running server is controlled by. */
+/** Options of {@link takeControls}. */
 export interface ControlledServer {
   dataFolder: string;
   /** Files that hold its settings. */
@@ -10,19 +10,19 @@ export interface ControlledServer {
   /** Reads the settings again. @throws SettingsRefused */
   load: Parameters<Gatehouse['reload']>[0];
   gatehouse: Pick<Gatehouse, 'routes' | 'reload'>;
-  /** Told where commands cannot reach the server; it goes on. */
+  /** Called if commands cannot reach the server; the server runs on. */
   warn: (sentence: string) => void;
-  /** Told what is not carried over between the processes of a data folder, if there are others. */
+  /** Called if other processes serve the data folder, with what they do not share. */
   warnOfOthers: (pids: readonly number[], sentence: string) => void;
 }
 
-/** What a second process on a data folder has to know (FA-37). */
+/** Warning for a second process on a data folder (FA-37). */
 const notCarriedOver =
-  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; have the proxy send each MCP session to the process that began it, or run one process';
+  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; have the proxy send each MCP session to the process that started it, or run one process';
 
 /**
- * Takes what an operator tells a running server: by commands, by SIGHUP, and by a config file that is written anew. At a
- * terminal SIGHUP ends the server as before: there it says that the terminal was closed.
+ * Obeys the operator of a running server: commands, SIGHUP, and a changed config file. At a terminal SIGHUP still ends the
+ * server, because there it means that the terminal was closed.
  * @returns ends it
  */
 export async function takeControls(controlled: ControlledServer): Promise<() => void> {
@@ -44,7 +44,7 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
   };
 }
 
-/** How often the file is looked at, in milliseconds. It is looked at by name: editors and Kubernetes put new files there. */
+/** Poll interval of the file, in milliseconds. It is polled by name, because editors and Kubernetes replace the file. */
 const lookEveryMs = 1000;
 
 /**

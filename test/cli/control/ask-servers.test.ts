@@ -69,7 +69,7 @@ describe('asking the running servers', () => {
   it('that do not run is an error that names their data folder', async () => {
     const folder = await folderWith();
     await expect(askServers(folder, way)).rejects.toThrow(
-      `No running server listens at the data folder ${folder}`,
+      `No server is running with the data folder ${folder}`,
     );
   });
 });

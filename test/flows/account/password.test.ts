@@ -290,9 +290,7 @@ describe('the operator', () => {
       (await operate(['account', ...args, '--data', gatehouse.folder])).stdout;
     expect(await run('sessions', person.email)).toMatch(/^LOGGED IN +ID\n\d{4}-\S+ +[\w-]{43}\n$/);
     expect(JSON.parse(await run('sessions', person.email, '--json'))).toHaveLength(1);
-    expect(await run('sessions', person.email, '--end')).toBe(
-      `Ended 1 login of ${person.email} in browsers.\n`,
-    );
+    expect(await run('sessions', person.email, '--end')).toBe(`Ended 1 browser login of ${person.email}.\n`);
     expect((await visitor.open(`${gatehouse.url}/account`)).url).toContain('/account/login');
     expect(await run('remove-factors', person.email)).toBe(
       `Removed 0 passkeys of ${person.email}; one-time codes were off.\n`,

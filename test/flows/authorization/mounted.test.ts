@@ -1,4 +1,5 @@
-// Flows of src/app/public-origin.ts: a gatehouse in a Koa app of somebody else.
+// Flows of src/app/origins.ts: a gatehouse in a Koa app of somebody else.
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';

@@ -1,4 +1,4 @@
-// Flows of src/composition/bond.ts, src/upstream/bond/standing.ts, src/upstream/bond/keeper.ts and
+// Flows of src/composition/upstreams.ts, src/upstream/bond/standing.ts, src/upstream/bond/keeper.ts and
 // src/upstream/bond/back-channel-logout.ts: what ends on one side ends on the other, and how soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, refresh } from '../../support/oauth.ts';

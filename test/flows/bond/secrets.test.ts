@@ -1,4 +1,5 @@
-// Flows of src/upstream/vault.ts and src/composition/bond.ts: where secrets of upstreams are not.
+// Flows of src/upstream/vault.ts and src/composition/upstreams.ts: where secrets of upstreams are not.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

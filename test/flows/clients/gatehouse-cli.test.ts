@@ -90,7 +90,7 @@ describe('gatehouse login, tools and call', () => {
   it('say which of the scopes that were asked for are not granted', async () => {
     const login = await userOf('admin').login({}, ['--scope', 'notes:read admin']);
     expect(login.code, login.stderr).toBe(exitCodes.ok);
-    expect(login.stderr).toContain('\nNot granted, though asked for: admin\n');
+    expect(login.stderr).toContain('\nRequested, but not granted: admin\n');
     expect(JSON.parse(login.stdout)).toMatchObject({ scopes: ['notes:read'], notGranted: ['admin'] });
   });
 

@@ -1,5 +1,5 @@
-// What backends are given on behalf of each person, through src/composition/route-credentials.ts,
-// src/composition/entered-credentials.ts and src/gateway/credentials/create-credentials.ts: real programs and servers,
+// What backends are given on behalf of each person, through src/composition/route-backend.ts,
+// src/composition/backend-state.ts and src/gateway/credentials/create-credentials.ts: real programs and servers,
 // real logins, keys entered on the account page.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Flows through src/gateway/steps/pinning.ts, src/gateway/steps/cleaning.ts and src/composition/definition-memory.ts: real
+// Flows through src/gateway/steps/pinning.ts, src/gateway/steps/cleaning.ts and src/composition/backend-state.ts: real
 // programs of both eras that define anything, behind real logins, with clients of both eras.
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Flows through src/gateway/steps/with-steps.ts, src/gateway/steps/index.ts, src/composition/definition-memory.ts,
-// src/composition/route-backend.ts and src/composition/wanted-servers.ts: a real program that is not to be trusted
+// Flows through src/gateway/steps/with-steps.ts, src/gateway/steps/index.ts, src/composition/backend-state.ts,
+// src/composition/route-backend.ts and src/composition/resolve-routes.ts: a real program that is not to be trusted
 // behind the gate, real logins, the real clients of both SDKs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

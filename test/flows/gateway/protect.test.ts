@@ -190,9 +190,7 @@ describe('gatehouse protect', () => {
     const { program, stop } = await protect({ command: backendCommand('sound', ['$', '{NAME}'].join('')) });
     onTestFinished(stop);
     const [line] = await program.waitFor('stderr', /^.*placeholder.*$/m);
-    expect(JSON.parse(line).msg).toMatch(
-      /^the arguments of the command: .* hand the variable over with --env\.$/,
-    );
+    expect(JSON.parse(line).msg).toMatch(/^the arguments of the command: .* pass the variable with --env\.$/);
     expect(program.written.stderr).not.toContain('routes.');
   });
 

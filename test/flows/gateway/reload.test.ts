@@ -1,6 +1,6 @@
 // Flows through src/cli/control/take-controls.ts, src/cli/control/control-server.ts, src/cli/control/ask-servers.ts,
-// src/cli/commands/server/routes.ts, src/cli/commands/server/reload.ts, src/cli/commands/server/reload.ts, src/composition/route-status.ts,
-// src/composition/note-routes-change.ts and src/composition/served-routes.ts: a server whose config file changes.
+// src/cli/commands/server/routes.ts, src/cli/commands/server/reload.ts, src/cli/commands/server/reload.ts, src/composition/served-routes.ts,
+// src/composition/served-routes.ts and src/composition/served-routes.ts: a server whose config file changes.
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,7 +150,7 @@ describe('a running server', () => {
     expect((await fetch(`${url}/notes/mcp`, { method: 'POST' })).status).toBe(401);
     const { stdout } = await command('reload');
     expect(stdout).toMatch(
-      /^kept: notes, files\nafter a restart: mcp\nread \d+\.\d s ago already \((?:SIGHUP|.* changed)\): removed more\n$/,
+      /^kept: notes, files\nneeds a restart: mcp\nalready reloaded \d+\.\d s ago \((?:SIGHUP|.* changed)\): removed more\n$/,
     );
     const json = JSON.parse((await command('reload', '--json')).stdout);
     expect(json).toMatchObject({ routes: { kept: ['notes', 'files'] }, needRestart: ['mcp'] });
@@ -241,7 +241,7 @@ describe('without a running server', () => {
     });
     const { code, stderr } = await runGatehouse(['routes', '--data', other]);
     expect(code).toBe(6);
-    expect(stderr).toContain('No running server listens at the data folder');
+    expect(stderr).toContain('No server is running with the data folder');
     await rm(other, { recursive: true, force: true });
   });
 });

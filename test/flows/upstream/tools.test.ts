@@ -1,5 +1,6 @@
 // Tools that call APIs of real upstreams as the people who called them: src/mcp/upstreams/, src/upstream/tools/ and
-// src/composition/caller-api.ts, from the login of an MCP client to the answer of the API.
+// src/composition/upstreams.ts, from the login of an MCP client to the answer of the API.
+
 import {
   Client,
   type ClientCapabilities,

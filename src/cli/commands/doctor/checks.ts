@@ -11,9 +11,8 @@ import type { CommandIo } from '../../output.ts';
 import type { DoctorCommandOptions } from './options.ts';
 
 /**
- * The known clients that `--as` names.
- * @param options what was given on the command line
- * @throws CliError exit code 2 for a client that nobody described
+ * Returns the known clients that `--as` names.
+ * @throws CliError exit code 2 for an unknown client
  */
 export function chosenClients({ as: names = [] }: DoctorCommandOptions): ReturnType<typeof chooseProfiles> {
   try {
@@ -25,9 +24,8 @@ export function chosenClients({ as: names = [] }: DoctorCommandOptions): ReturnT
 }
 
 /**
- * Ids of the checks of this run: those named, else those of the clients named; undefined for all.
- * @param options what was given on the command line
- * @throws CliError exit code 2 for a client that nobody described
+ * Returns the ids of the checks of this run: those of `--only`, or those of the clients of `--as`; undefined for all.
+ * @throws CliError exit code 2 for an unknown client
  */
 export function chosenIds(options: DoctorCommandOptions): readonly string[] | undefined {
   if (options.only !== undefined || options.as === undefined) return options.only;
@@ -35,10 +33,8 @@ export function chosenIds(options: DoctorCommandOptions): readonly string[] | un
 }
 
 /**
- * The checks there are for this run: without those of what stands in front, and of clients, unless they are asked for.
- * @param options what was given on the command line
- * @param io the surroundings
- * @param onWait told each second while a silent stream is watched
+ * Returns the available checks of this run. Checks of the proxy and of clients are included only on request.
+ * @param onWait called each second while a silent stream is watched
  */
 export function checksOf(
   options: DoctorCommandOptions,
@@ -64,7 +60,7 @@ export function checksOf(
 }
 
 /**
- * The checks that will run: those wanted, and what they need.
+ * Returns the checks that will run: the selected ones, and those they depend on.
  * @param checks all of them
  * @param wanted ids
  * @throws CliError exit code 2 for ids that do not exist

@@ -20,7 +20,7 @@ import { doctorLogin } from './login.ts';
 import { addDoctorOptions, type DoctorCommandOptions, verifyMeans } from './options.ts';
 import { formatCheckList, formatReport, summarize } from './report-text.ts';
 
-/** A report without a terminal is not broken into lines narrower than this. */
+/** Line width of a report without a terminal. */
 const defaultWidth = 100;
 
 function write(report: Report, options: DoctorCommandOptions, io: CommandIo): void {
@@ -51,7 +51,7 @@ function unwritable(file: string, { code }: NodeJS.ErrnoException): CliError {
   return new CliError(`The bundle cannot be written to ${file}: ${code}.`, exitCodes.usage);
 }
 
-/** Requires that a file can be written when the examination is over. @throws CliError exit code 2 */
+/** Requires that a file can be written after the examination. @throws CliError exit code 2 */
 async function requireWritable(file: string): Promise<void> {
   try {
     const found = await stat(file).catch(() => undefined);
@@ -75,12 +75,10 @@ async function writeBundle(file: string, report: Report, options: DoctorCommandO
 }
 
 /**
- * `gatehouse doctor`: examines an MCP server and says why clients do not get in. The report goes to standard output,
+ * Runs `gatehouse doctor`: examines an MCP server and finds out why clients cannot connect. The report goes to standard output,
  * progress to standard error.
  * @param url URL of the MCP server, as clients are given it
- * @param options what was given on the command line
- * @param io the surroundings
- * @throws CliError exit code 2 where the URL is none or the bundle cannot be written, 8 where faults were found, 9 where the server could not be examined
+ * @throws CliError exit code 2 if the URL is not valid or the bundle cannot be written, 8 if problems were found, 9 if the server could not be examined
  */
 export async function runDoctor(
   url: string | undefined,
@@ -102,7 +100,11 @@ export async function runDoctor(
       `For example: ${programName} doctor http://localhost:3000/mcp`,
     );
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new CliError(`The URL ${quote(url)} is no http or https URL.`, exitCodes.usage, hintAtScheme(url));
+    throw new CliError(
+      `The URL ${quote(url)} is not an http or https URL.`,
+      exitCodes.usage,
+      hintAtScheme(url),
+    );
   if (options.bundle !== undefined) await requireWritable(options.bundle);
   const wanted = { only: chosenIds(options), skip: options.skip };
   const running = requireKnownIds(checks, wanted);
@@ -115,7 +117,7 @@ export async function runDoctor(
   const consents = options.active && login.withAgent ? countConsents(running) : 0;
   if (consents > 0)
     say(
-      `You will be asked to consent ${consents === 1 ? 'once' : 'twice'}. What that gives is taken back at the end.`,
+      `You will be asked to consent ${consents === 1 ? 'once' : 'twice'}. The logins are revoked at the end.`,
     );
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
@@ -137,7 +139,7 @@ export async function runDoctor(
     write(report, options, io);
     if (options.bundle !== undefined) {
       await writeBundle(options.bundle, report, options);
-      say(`The bundle is in ${options.bundle}. It holds no tokens; look through it before you give it away.`);
+      say(`The bundle is in ${options.bundle}. It contains no tokens; read it before you share it.`);
     }
     conclude(report, options);
   } finally {
@@ -148,14 +150,14 @@ export async function runDoctor(
   }
 }
 
-/** @throws CliError unless the report is sound */
+/** Ends the command by the result of the report. @throws CliError unless it is sound */
 function conclude(report: Report, options: DoctorCommandOptions): void {
   const outcome = outcomeOf(report, options.failOn ?? 'fail');
   if (outcome === 'sound') return;
   const causes = findCauses(report.findings).map(({ finding }) => finding.id);
   if (outcome === 'faults')
     throw new CliError(
-      `Faults were found. ${causes.length > 0 ? `Mend first: ${causes.slice(0, 3).join(', ')}` : summarize(report)}`,
+      `Problems were found. ${causes.length > 0 ? `Fix first: ${causes.slice(0, 3).join(', ')}` : summarize(report)}`,
       exitCodes.faultsFound,
     );
   throw new CliError(
@@ -171,19 +173,15 @@ Examples:
   ${programName} doctor --only PRM-RESOURCE https://mcp.example.com/mcp
   ${programName} doctor --junit --fail-on warn https://mcp.example.com/mcp > doctor.xml
 
-Verdicts: pass, warn (some clients stop), fail (clients stop), skip (nothing to look at, or because of
-another), unknown (nobody can tell from here; never counted as pass).
-Exit codes: 0 no faults, 8 faults were found, 9 the server could not be examined.`;
+Verdicts: pass, warn (some clients fail), fail (clients fail), skip (not applicable, or because of another
+check), unknown (cannot be decided from here; never counted as pass).
+Exit codes: 0 no problems, 8 problems were found, 9 the server could not be examined.`;
 
-/**
- * Adds `gatehouse doctor`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse doctor`. */
 export function registerDoctor(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('doctor')
-    .description('say why a client does not get in: examine an MCP server, its login and this machine')
+    .description('find out why a client cannot connect: examine an MCP server, its login and this machine')
     .argument('[url]', 'URL of the MCP server, as clients are given it');
   addDoctorOptions(command).addHelpText('after', help);
   command.action((url: string | undefined, options: DoctorCommandOptions) => runDoctor(url, options, io));

@@ -6,7 +6,7 @@ import { chooseLoginWay, type LoginWay, pasteTerminal, tellProgress } from '../m
 import { openLogins } from '../mcp-client/stored-login.ts';
 import type { DoctorCommandOptions } from './options.ts';
 
-/** How a person is reached; undefined where nobody is here. */
+/** Returns how the user can log in; undefined if there is no user. */
 function wayToUser(options: DoctorCommandOptions, io: CommandIo): LoginWay | undefined {
   try {
     return chooseLoginWay(options, readSurroundings(io.env), isTerminal(io.stdin));
@@ -17,9 +17,7 @@ function wayToUser(options: DoctorCommandOptions, io: CommandIo): LoginWay | und
 }
 
 /**
- * What an examination may use to log in: the user's kept logins to look at, and with `--active` the user themselves.
- * @param options what was given on the command line
- * @param io the surroundings
+ * Returns the means of logging in: the stored logins of the user, and with `--active` the user.
  * @param say writes one line to standard error
  * @param signal ends the waiting for the user
  */

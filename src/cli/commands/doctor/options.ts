@@ -5,7 +5,7 @@ import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
 import { programName } from '../../command-text.ts';
 import { parseWhole } from '../../option-parsers.ts';
 
-/** Options of `gatehouse doctor`, as commander gives them. */
+/** Options of `gatehouse doctor`, as commander parses them. */
 export interface DoctorCommandOptions {
   only?: string[];
   skip?: string[];
@@ -44,60 +44,60 @@ function parseNames(value: string, earlier: string[] = []): string[] {
 /** Adds the options of `gatehouse doctor` to its command, in groups. */
 export function addDoctorOptions(command: Command): Command {
   return command
-    .optionsGroup('What is examined:')
-    .option('--only <ids>', 'these checks only, with commas between them (repeatable)', parseIds)
+    .optionsGroup('Checks:')
+    .option('--only <ids>', 'only these checks, separated by commas (repeatable)', parseIds)
     .option('--skip <ids>', 'not these checks', parseIds)
     .option(
       '--as <clients>',
-      'only whether these known clients would get in: all, claude-code, cursor, vscode, ... (repeatable)',
+      'only check if these known clients can connect: all, claude-code, cursor, vscode, ... (repeatable)',
       parseNames,
     )
     .option('--list', 'list all checks, and examine nothing')
-    .option('--timeout <seconds>', 'longest wait for one answer (default: 10)', parseWhole(1, 600))
-    .optionsGroup('What may be tried:')
-    .option('--active', 'register clients and log in, with two consents at most; taken back at the end')
+    .option('--timeout <seconds>', 'maximum wait for one response (default: 10)', parseWhole(1, 600))
+    .optionsGroup('Login and network:')
+    .option('--active', 'register clients and log in, with at most two consents; revoked at the end')
     .option('--no-browser', 'only print the URLs to open')
-    .option('--paste', 'read the answer of a browser elsewhere from standard input, terminal or not')
+    .option('--paste', 'read the redirect URL of a browser on another machine from standard input')
     .option(
       '--callback-port <port>',
       'port of the redirect listener (default: a free one)',
       parseWhole(1, 65_535),
     )
-    .option('--client-id <id>', 'log in as this client where the server registers none')
+    .option('--client-id <id>', 'log in as this client, if the server registers none')
     .option('--client-metadata-url <url>', 'examine and use this client ID metadata document')
-    .option('--client-name <name>', 'register with this name, where a server allows some only')
+    .option('--client-name <name>', 'register with this name, if the server allows only some')
     .option(
       '--other-resource <url>',
       'another server of the same authorization server, whose tokens must not count',
     )
-    .option('--proxy', 'look at what stands in front: buffering, headers, idle cuts (takes a minute)')
+    .option('--proxy', 'examine the proxy in front: buffering, headers, idle timeouts (takes a minute)')
     .option(
       '--idle-seconds <seconds>',
-      'how long a silent stream is watched with --proxy (default: 75)',
+      'seconds to watch a silent stream with --proxy (default: 75)',
       parseWhole(1, 3600),
     )
     .addOption(
       new Option(
         '--store <kind>',
-        'how the file with your logins is sealed, of which kept tokens are read',
+        'encryption of the file with your logins, from which tokens are read',
       ).choices(sealings),
     )
-    .optionsGroup('What is reported:')
-    .option('--verbose', 'every check and what was seen, where nothing is wrong too')
+    .optionsGroup('Report:')
+    .option('--verbose', 'show every check and what was seen')
     .addOption(new Option('--json', 'the report as JSON').conflicts('junit'))
     .option('--junit', 'the report as JUnit XML')
     .option('--bundle <file>', 'also write report and exchanges, without secrets, for a bug report')
     .addOption(
       new Option(
         '--fail-on <verdict>',
-        'what ends with exit code 8: fail, warn (and fail), unknown (and both)',
+        'verdicts that end with exit code 8: fail, warn (and fail), unknown (and both)',
       )
         .choices(thresholds)
         .default('fail'),
     );
 }
 
-/** Sections that log in, and take what a login takes. */
+/** Sections that log in, and use the options of a login. */
 const ofLogins = ['registration', 'login', 'token', 'proxy'];
 
 function argument(name: string, value: string | number | undefined): string[] {
@@ -105,8 +105,7 @@ function argument(name: string, value: string | number | undefined): string[] {
 }
 
 /**
- * How the commands that look at a finding again are written: with the options that its check was given.
- * @param options what was given on the command line
+ * Returns how to write the commands that verify a finding: with the options that its check had.
  */
 export function verifyMeans(options: DoctorCommandOptions): VerifyMeans {
   const timeout = argument('--timeout', options.timeout);

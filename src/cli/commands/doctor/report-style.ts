@@ -3,18 +3,18 @@ import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
 import { type Paint, printableLine, type Style } from '../../output.ts';
 import { widthOf } from '../../table.ts';
 
-/** How a report looks on this output. */
+/** Style of a report on this output. */
 export interface TextLook {
   paint: Paint;
   /** Columns; longer lines are broken between words. */
   width: number;
-  /** Whether every check is listed, with what was seen. */
+  /** Lists every check with what was seen. */
   isVerbose?: boolean | undefined;
-  /** How the commands that look at a finding again are written. */
+  /** How to write the commands that verify a finding. */
   verify?: VerifyMeans;
 }
 
-/** A symbol and a word for each verdict, so that neither colour nor symbol has to be known. */
+/** A symbol for each verdict, shown with its word, so that neither colour nor symbol has to be known. */
 const marks: Readonly<Record<Verdict, { symbol: string; style: Style }>> = {
   pass: { symbol: '✓', style: 'green' },
   fail: { symbol: '✗', style: 'red' },
@@ -23,7 +23,7 @@ const marks: Readonly<Record<Verdict, { symbol: string; style: Style }>> = {
   unknown: { symbol: '?', style: 'cyan' },
 };
 
-/** What the sections of a report are called. */
+/** Headings of the sections of a report. */
 export const headings: Readonly<Record<string, string>> = {
   reach: 'Reach and challenge',
   resource: 'Protected resource metadata',
@@ -32,12 +32,12 @@ export const headings: Readonly<Record<string, string>> = {
   login: 'Login',
   token: 'Tokens',
   machine: 'This machine',
-  proxy: 'What stands in front',
+  proxy: 'Proxy in front',
   clients: 'Known clients',
 };
 
 /**
- * Breaks a text into lines that begin at a column, and makes it fit for the terminal (T-190).
+ * Breaks a text into lines that start at a column, and makes it safe for the terminal (T-190).
  * @param indent that column
  * @param width of the terminal
  */

@@ -7,7 +7,7 @@ import { type CommandIo, createPaint, formatJson, printable } from '../../output
 import { formatFittedTable } from '../../table.ts';
 import { headings, mark, symbol, type TextLook, wrapped } from './report-style.ts';
 
-/** Reports with more checks are shown by section, unless every check is wanted. */
+/** Reports with more checks are shown by section, unless with `--verbose`. */
 const mostListed = 20;
 
 /** One sentence of counts: `57 checks: 1 failed, 50 passed`. */
@@ -17,7 +17,7 @@ export function summarize({ findings }: Pick<Report, 'findings'>): string {
 
 const isOfLogin = ({ section }: Finding): boolean => section === 'login';
 
-/** What another run would tell; empty where nothing was left out. */
+/** Returns a hint about options that show more; empty if nothing was left out. */
 function describeMore({ findings, active }: Report, isShort: boolean): string {
   const more = [
     ...(isShort ? ['--verbose lists every check.'] : []),
@@ -29,8 +29,8 @@ function describeMore({ findings, active }: Report, isShort: boolean): string {
 }
 
 /**
- * Writes a report for a person: what to mend first, then the checks, then one line that sums up. Texts of servers are
- * stripped of what a terminal could act on (T-190).
+ * Formats a report for a person: what to fix first, then the checks, then a summary. Texts of servers are made safe for a
+ * terminal (T-190).
  * @param report what was found
  * @param look of this output
  */
@@ -40,7 +40,7 @@ export function formatReport(report: Report, look: TextLook): string {
   const isShort = findings.length > mostListed && !look.isVerbose;
   const more = describeMore(report, isShort);
   return [
-    ...(causes.length === 0 ? [] : [look.paint('bold', 'To mend'), '']),
+    ...(causes.length === 0 ? [] : [look.paint('bold', 'To fix'), '']),
     ...causes.map((cause) => formatCause(cause, report, look)),
     isShort ? formatOverview(findings, look) : formatListing(findings, look),
     look.paint('bold', summarize(report)),
@@ -61,7 +61,7 @@ function verbatim(name: string, text: string, { paint }: TextLook): string {
   return `  ${paint('dim', name.padEnd(detailIndent - 3))} ${lines.join(`\n${' '.repeat(detailIndent)}`)}`;
 }
 
-/** The exchanges that show a finding, in short. */
+/** Summarizes the HTTP exchanges that show a finding. */
 function describeEvidence({ evidence = [] }: Finding, { exchanges }: Report): string {
   const shown = evidence.slice(0, 3).flatMap((number) => {
     const exchange = exchanges[number - 1];
@@ -73,7 +73,7 @@ function describeEvidence({ evidence = [] }: Finding, { exchanges }: Report): st
   return `${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}`;
 }
 
-/** Most findings that are named under what explains them. */
+/** Maximum number of findings listed under their cause. */
 const maxExplained = 5;
 
 function describeExplained(ids: readonly string[]): string {
@@ -82,7 +82,7 @@ function describeExplained(ids: readonly string[]): string {
 }
 
 /**
- * Writes what is to be mended: what was seen, the rule, the fix, what it explains, and how to look again.
+ * Formats a cause: what was seen, the rule, the fix, what it explains, and how to verify the fix.
  * @param cause the finding, and what it explains
  * @param report it is of
  * @param look of this output
@@ -104,7 +104,7 @@ export function formatCause({ finding, explains }: Cause, report: Report, look: 
   ].join('\n');
 }
 
-/** Findings of a section in lines: one each, but one for all that are skipped for the same reason. */
+/** A line of the listing: one finding, or all that are skipped for the same reason. */
 interface Line {
   verdict: Verdict;
   ids: readonly string[];
@@ -142,7 +142,7 @@ function formatLine({ verdict, ids, text }: Line, idWidth: number, look: TextLoo
 }
 
 /**
- * Writes every check under its section, one a line; those that are skipped for one reason share it.
+ * Formats every check under its section, one on a line; checks skipped for the same reason share a line.
  * @param findings of one report
  * @param look of this output
  */
@@ -163,10 +163,10 @@ export function formatListing(findings: readonly Finding[], look: TextLook): str
     .join('\n');
 }
 
-/** The worst first: a section looks like the worst of its checks. */
+/** Worst first: a section shows the worst of its checks. */
 const byWeight: readonly Verdict[] = ['fail', 'warn', 'unknown', 'pass', 'skip'];
 
-/** Words for how many checks came to a verdict. */
+/** Counts the checks of each verdict, in words. */
 export function describeCounts(findings: readonly Finding[]): string {
   const counts = countVerdicts(findings);
   const words: Readonly<Record<Verdict, string>> = {
@@ -183,7 +183,7 @@ export function describeCounts(findings: readonly Finding[]): string {
 }
 
 /**
- * Writes a line for each section, and one for each check of which nobody can tell: the short form of a long report.
+ * Formats the short form of a long report: one line for each section, and one for each undecided check.
  * @param findings of one report
  * @param look of this output
  */
@@ -210,14 +210,14 @@ export function formatOverview(findings: readonly Finding[], look: TextLook): st
   ].join('\n');
 }
 
-/** Width of a terminal that does not say how wide it is. */
+/** Width of a terminal that does not report its width. */
 const defaultWidth = 100;
 
-/** Options without which the checks of a section do not run. */
+/** Options that the checks of a section need. */
 const neededOptions: Partial<Record<Check['section'], string>> = { proxy: '--proxy', clients: '--as' };
 
 /**
- * Writes all checks with rule, clause and what each needs to run: a table, or one JSON object.
+ * Formats all checks with rule, clause and required option: a table, or one JSON object.
  * @param checks in their order
  * @param options `json`
  * @param io the surroundings, for width and colours

@@ -20,7 +20,7 @@ function parseObject(text: string): Record<string, unknown> {
     return refuse('The arguments are not JSON.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return refuse('The arguments have to be a JSON object.');
+    return refuse('The arguments must be a JSON object.');
   return value as Record<string, unknown>;
 }
 
@@ -41,7 +41,7 @@ function readFile(path: string): string {
   }
 }
 
-/** Arguments as given: complete, or texts that the schema of the tool gives their types to. */
+/** Arguments of the command line: JSON values, and texts whose types the tool's schema decides. */
 export interface GivenArguments {
   values: Record<string, unknown>;
   /** Arguments of the form `key=value`. */
@@ -49,9 +49,8 @@ export interface GivenArguments {
 }
 
 /**
- * Reads the arguments of a call. Later ones go before earlier ones.
+ * Reads the arguments of a call. Later arguments override earlier ones.
  * @param words JSON objects, `@file`, `@-`, `key=value` and `key:=json`
- * @param io the surroundings
  * @throws CliError exit code 2
  */
 export async function readArguments(words: readonly string[], io: CommandIo): Promise<GivenArguments> {
@@ -73,7 +72,7 @@ export async function readArguments(words: readonly string[], io: CommandIo): Pr
   return given;
 }
 
-/** Sets a member, whatever its name is: `__proto__` is one like others. */
+/** Sets a member of any name, even `__proto__`. */
 function define<T>(target: Record<string, T>, name: string, value: T): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -88,7 +87,7 @@ function parseValue(name: string, text: string): unknown {
 
 const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** @returns the value a text stands for in a schema; the text itself where it is none */
+/** Converts a text to the type of its schema; returns the text if it does not fit. */
 function typed(name: string, text: string, schema: unknown): unknown {
   const { type } = Object(schema) as { type?: unknown };
   const types = new Set(Array.isArray(type) ? type : [type]);
@@ -103,8 +102,8 @@ function typed(name: string, text: string, schema: unknown): unknown {
 }
 
 /**
- * Gives arguments their types.
- * @param given what was read
+ * Converts the arguments to the types of the tool's schema.
+ * @param given the arguments of the command line
  * @param schema input schema of the tool; without one, pairs are texts
  * @throws CliError exit code 2
  */

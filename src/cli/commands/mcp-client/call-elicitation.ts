@@ -6,10 +6,10 @@ import { openBrowser } from '../../../client/node/index.ts';
 import { type CommandIo, createPaint, isTerminal, printable, printableLine } from '../../output.ts';
 import type { ProgressLine } from '../../progress-line.ts';
 
-/** Asks a person one question, and gives the line they answer with. Rejects where they give none. */
+/** Asks the user one question, and returns the answered line. Rejects if there is no answer. */
 type Ask = (question: string) => Promise<string>;
 
-/** @returns whether there is a person at the terminal who can be asked */
+/** Checks if there is a user at the terminal. */
 export function canAsk({ stdin, stderr }: CommandIo): boolean {
   return isTerminal(stdin) && isTerminal(stderr);
 }
@@ -54,10 +54,9 @@ async function openUrl(
 }
 
 /**
- * Answers what a server asks in the middle of a call, with the person at the terminal: forms field by field, URLs shown
- * whole and opened only after consent.
+ * Answers elicitation requests with the user at the terminal: forms field by field; URLs are shown complete and opened only
+ * after consent.
  * @param client the client, before it connects; its capabilities have to say `elicitation`
- * @param io the surroundings
  * @param waiting the progress line, which makes room for questions
  * @see MCP client features "Elicitation" (C7-03, C7-04)
  */
@@ -86,9 +85,9 @@ export function answerElicitation(client: Client, io: CommandIo, waiting: Progre
   });
 }
 
-/** A field of a form a server asks for. */
+/** A field of a form that a server requests. */
 export interface FormField {
-  /** What the person is asked, with the choices and the default. */
+  /** The question, with the choices and the default. */
   question: string;
   schema: Record<string, unknown>;
   isRequired: boolean;
@@ -96,10 +95,10 @@ export interface FormField {
 
 type Value = string | number | boolean | string[];
 
-/** What a line means for a field: a value, none, or why it is refused. */
+/** The value of a line, no value, or the reason why it is rejected. */
 export type ReadField = { value: Value | undefined } | { refused: string };
 
-/** The values to choose from, with what they are called. */
+/** Returns the choices with their titles. */
 function choices(schema: Record<string, unknown>): { value: string; title: string }[] | undefined {
   const { enum: values, enumNames, oneOf, anyOf, items } = schema;
   if (Array.isArray(values)) {
@@ -143,9 +142,9 @@ function readOne(text: string, schema: Record<string, unknown>): ReadField {
   if (type === 'number' || type === 'integer') {
     const value = Number(text);
     if (!Number.isFinite(value) || (type === 'integer' && !Number.isInteger(value)))
-      return { refused: `This is no ${type}.` };
-    if (typeof minimum === 'number' && value < minimum) return { refused: `The least is ${minimum}.` };
-    if (typeof maximum === 'number' && value > maximum) return { refused: `The most is ${maximum}.` };
+      return { refused: `This is not a valid ${type}.` };
+    if (typeof minimum === 'number' && value < minimum) return { refused: `The minimum is ${minimum}.` };
+    if (typeof maximum === 'number' && value > maximum) return { refused: `The maximum is ${maximum}.` };
     return { value };
   }
   if (typeof minLength === 'number' && text.length < minLength)
@@ -157,21 +156,23 @@ function readOne(text: string, schema: Record<string, unknown>): ReadField {
 
 /**
  * Reads a line as the value of a field.
- * @param field what was asked
- * @param line what the person typed; nothing stands for the default
+ * @param field the field
+ * @param line the typed line; an empty line selects the default
  */
 export function readField({ schema, isRequired }: FormField, line: string): ReadField {
   const text = line.trim();
   if (text === '') {
     const { default: preset } = schema;
     if (preset !== undefined) return { value: preset as Value };
-    return isRequired ? { refused: 'This is needed.' } : { value: undefined };
+    return isRequired ? { refused: 'A value is required.' } : { value: undefined };
   }
   const options = choices(schema)?.map(({ value }) => value);
   if (schema.type === 'array') {
     const values = text.split(',').map((one) => one.trim());
     const unknown = values.find((value) => options && !options.includes(value));
-    return unknown === undefined ? { value: values } : { refused: `${printableLine(unknown)} is no choice.` };
+    return unknown === undefined
+      ? { value: values }
+      : { refused: `${printableLine(unknown)} is not one of the choices.` };
   }
   if (options)
     return options.includes(text)

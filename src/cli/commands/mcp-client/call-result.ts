@@ -11,7 +11,7 @@ interface ShownResult {
 
 /**
  * Writes a block of content for a person: its text, or one line for anything else.
- * @returns text that is fit for a terminal (T-190)
+ * @returns text that is safe for a terminal (T-190)
  */
 export function formatBlock(block: ShownBlock): string {
   if (block.type === 'text' && typeof block.text === 'string') return printable(block.text);
@@ -28,7 +28,7 @@ export function formatBlock(block: ShownBlock): string {
 /**
  * Writes a tool result for a person: its texts, and one line for anything else.
  * @param result what the tool answered
- * @returns text that is fit for a terminal (T-190)
+ * @returns text that is safe for a terminal (T-190)
  */
 export function formatResult(result: ShownResult): string {
   const parts = result.content.map(formatBlock);

@@ -12,7 +12,7 @@ import { explainFailure } from './client-failure.ts';
 import { addConnectionOptions, type ConnectionOptions, maxTimeOption } from './connection-options.ts';
 import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
 
-/** Options of `gatehouse call`, as commander gives them. */
+/** Options of `gatehouse call`, as commander parses them. */
 export interface CallOptions extends ConnectionOptions {
   json?: boolean;
   /** Seconds. */
@@ -24,12 +24,12 @@ function describeProgress(tool: string, { progress, total, message }: Progress):
   return `Calling ${tool} ${share}${message === undefined ? '' : ` ${message}`}`;
 }
 
-/** Most names of tools that a hint has. */
+/** Maximum number of tool names in a hint. */
 const maxNamed = 20;
 
 /**
- * Looks whether a server has a tool of this name, after it refused a call.
- * @returns what to try instead; undefined if it has the tool, or does not say
+ * Checks if a server has a tool of this name, after it rejected a call.
+ * @returns a suggestion; undefined if it has the tool, or lists no tools
  */
 async function hintAtTool(client: Client, tool: string, options: CallOptions): Promise<string | undefined> {
   if (!client.getServerCapabilities()?.tools) return undefined;
@@ -43,7 +43,7 @@ async function hintAtTool(client: Client, tool: string, options: CallOptions): P
   return `There is no tool ${printableLine(tool)}. There are: ${names.slice(0, maxNamed).map(printableLine).join(', ')}${more}`;
 }
 
-/** Ends a call that takes too long, however much progress there is. */
+/** Ends a call after a maximum time, whatever its progress. */
 function limitTime(seconds: number | undefined): { signal?: AbortSignal; stop: () => void } {
   if (seconds === undefined) return { stop: () => undefined };
   const controller = new AbortController();
@@ -61,7 +61,7 @@ function limitTime(seconds: number | undefined): { signal?: AbortSignal; stop: (
   return { signal: controller.signal, stop: () => clearTimeout(timer) };
 }
 
-/** The tool's schema says which of `key=value` are numbers; it is asked for only where it matters. */
+/** Fetches the tool's input schema, which says which `key=value` arguments are numbers. Only if there are such arguments. */
 async function schemaOf(
   client: Client,
   tool: string,
@@ -106,10 +106,9 @@ async function callTool(
 }
 
 /**
- * `gatehouse call`: calls one tool. Progress, and what the server asks in between, are shown on a terminal.
+ * Runs `gatehouse call`: calls one tool. Shows progress and elicitation requests on a terminal.
  * @param target URL of the MCP server, the tool, and its arguments, see `readArguments`
  * @param options `json`: print the whole result as JSON
- * @param io the surroundings
  * @throws CliError
  */
 export async function runCall(
@@ -137,14 +136,10 @@ export async function runCall(
   ).finally(() => waiting.end());
   io.stdout.write(options.json ? formatJson(result) : formatResult(result));
   if (result.isError)
-    throw new CliError(`The tool ${printableLine(tool)} answered with an error.`, exitCodes.toolError, hint);
+    throw new CliError(`The tool ${printableLine(tool)} returned an error.`, exitCodes.toolError, hint);
 }
 
-/**
- * Adds `gatehouse call`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse call`. */
 export function registerCall(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('call')

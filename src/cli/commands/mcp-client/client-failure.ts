@@ -12,33 +12,33 @@ import { CliError, type ExitCode, exitCodes } from '../../cli-error.ts';
 import { programName, shellWord } from '../../command-text.ts';
 import { printableLine } from '../../output.ts';
 
-/** Longest foreign text repeated in a sentence, in characters. */
+/** Maximum length of a server's text in a sentence, in characters. */
 const maxRepeated = 300;
 
-/** Reasons for which only the user can go on. */
+/** Reasons that only the user can resolve. */
 const userReasons = new Set(['authorization_denied', 'login_timed_out', 'login_required']);
 
-/** Reasons that lie in what was given on the command line. */
+/** Reasons in the arguments of the command line. */
 const usageReasons = new Set(['bad_key', 'callback_port_unusable', 'unknown_store']);
 
-/** Codes of Node for a server that is not there, or not heard. */
+/** Node's error codes for a server that cannot be reached. */
 const networkCodes = /^(E(CONN|HOST|NET|AI_|NOTFOUND|TIMEDOUT)|UND_ERR_)/;
 
-/** What helps against some failures. */
+/** Hints for some failures. */
 const hints: Partial<Record<ClientError['reason'], string>> = {
   foreign_endpoint: 'To allow it: --allow-origin <origin>',
-  callback_port_unusable: 'To choose another one: --callback-port <port>; without it a free one is taken',
+  callback_port_unusable: 'To choose another one: --callback-port <port>; without it a free port is used',
   registration_refused:
     'To give an initial access token: --initial-access-token-file <file>; to give a client id: --client-id <id>',
   no_registration: 'To give a client id: --client-id <id>',
   authorization_server_changed: 'To give a client id: --client-id <id>',
 };
 
-/** What helps where a server names another authorization server than `--issuer`. */
+/** Hint for a server that names another authorization server than `--issuer`. */
 const hintAtMove =
-  'Where you know that it has moved there: leave --issuer out, and --no-resource, which the one before needed';
+  'If you know that it has moved there: leave out --issuer, and --no-resource, which the former server needed';
 
-/** How a machine shows who it is. Only whoever runs it knows where the file is. */
+/** Options by which a machine authenticates. Only its user knows the file. */
 const proofOptions: Record<MachineLogin['proof'], string> = {
   secret: '--client-secret-file <file>',
   key: '--private-key <file>',
@@ -46,10 +46,10 @@ const proofOptions: Record<MachineLogin['proof'], string> = {
 };
 
 /**
- * The command that logs in to a server, as a person would type it. What is good for one authorization server alone, such
- * as a token without audience, is asked of that one alone (A7-01, T-184).
- * @param scopes what to ask for; what the server names where there are none
- * @param before the login that is to be made again: whose it was, and what was chosen at it
+ * Returns the command that logs in to a server. Whatever is safe at one authorization server only, such as a token without
+ * audience, is requested only there (A7-01, T-184).
+ * @param scopes scopes to request; the server's scopes if empty
+ * @param before the former login, with its options
  */
 export function loginCommand(
   url: string,
@@ -83,7 +83,7 @@ export function requireServerUrl(url: string): string {
   }
 }
 
-/** @returns an error, what it was caused by, and so on */
+/** Returns an error and the chain of its causes. */
 export function causes(error: unknown): Error[] {
   const found: Error[] = [];
   let current = error;
@@ -95,11 +95,11 @@ export function causes(error: unknown): Error[] {
 }
 
 /**
- * Says what a failure of the client means at the command line. The MCP SDK wraps what a fetch rejects with; the first
- * failure of ours in the chain counts.
- * @param error what a client function or the MCP SDK threw
+ * Maps an error of the client to a sentence and an exit code. The MCP SDK wraps errors of fetch; the first error of
+ * Gatehouse in the chain counts.
+ * @param error an error of a client function or the MCP SDK
  * @param url the server as the user named it
- * @returns the sentence with its exit code, whose cause it is; other errors are given back as they are
+ * @returns a CliError with the error as its cause; other errors unchanged
  */
 export function explainFailure(error: unknown, url: string): unknown {
   if (error instanceof CliError) return error;
@@ -120,7 +120,7 @@ function explain(error: unknown, url: string): unknown {
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hintAt(ours, url));
   const shown = (start: string, { message }: Error): CliError =>
     new CliError(`${start}: ${printableLine(message).slice(0, maxRepeated)}`, exitCodes.unreachable);
-  if (error instanceof ProtocolError) return shown('The server answered with an error', error);
+  if (error instanceof ProtocolError) return shown('The server returned an error', error);
   const unreachable = chain.find((cause) => networkCodes.test(String((cause as { code?: unknown }).code)));
   if (unreachable) return shown(`${url} cannot be reached`, unreachable);
   const late = chain.find((cause) => cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout);
@@ -129,7 +129,7 @@ function explain(error: unknown, url: string): unknown {
   return error;
 }
 
-/** A server that did not answer a request within the time the SDK was given, which it tells in milliseconds. */
+/** Creates the error for a request that timed out; the SDK reports the timeout in milliseconds. */
 function tooLate({ data }: SdkError): CliError {
   const { timeout } = Object(data) as { timeout?: unknown };
   const within = typeof timeout === 'number' ? `within ${timeout / 1000} s` : 'in time';
@@ -140,25 +140,25 @@ function tooLate({ data }: SdkError): CliError {
   );
 }
 
-/** A person can allow more at the next login; a machine gets no more than its client has. */
+/** A user can allow more at the next login; a machine cannot get more than its client has. */
 function hintAtScope({ union, before }: InsufficientScopeError, url: string): string {
   const again = loginCommand(url, union, before);
   return before.machine === undefined
     ? again
-    : `${again}\nWhere that does not give it: the operator of the server has to allow the client ${shellWord(before.machine.clientId)} this scope first`;
+    : `${again}\nIf that does not help: the operator of the server must first allow the client ${shellWord(before.machine.clientId)} this scope`;
 }
 
-/** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */
+/** Discovery fails because of the server or the network, and the doctor examines both. */
 function hintAt(error: ClientError, url: string): string | undefined {
   const isDiscovery = error instanceof DiscoveryError;
-  // What an endpoint answers to a registration and a code shows only if the doctor may ask for them.
+  // The doctor sees how an endpoint responds to a registration and a code only with `--active`.
   const isOfEndpoint = error.reason === 'token_refused' || error.reason === 'redirected';
   const flag = isDiscovery ? '' : '--active ';
   if (isDiscovery && error.reason === 'authorization_server_changed') return hintAtMove;
   return (
     hints[error.reason] ??
     (isDiscovery || isOfEndpoint
-      ? `To see what is wrong there: ${programName} doctor ${flag}${shellWord(url)}`
+      ? `To see what is wrong: ${programName} doctor ${flag}${shellWord(url)}`
       : undefined)
   );
 }
@@ -173,10 +173,10 @@ function exitCodeOf(reason: ClientError['reason']): ExitCode {
 /** A host, with or without a port and a path, and no scheme before it; one without a dot needs the port. */
 const schemeless = /^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+|[\w-]+(?=:\d))(?::\d+)?(?:\/|$)/i;
 
-/** Hosts where plain http is usual: this machine, and names of a private network. */
+/** Hosts with plain http: this machine, and names of a private network. */
 const near = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|[\w-]+(?=:\d))(?=[:/]|$)/i;
 
-/** @returns what to try where the scheme was left out of a URL; undefined where that is not what is wrong */
+/** Suggests a URL if the scheme is missing; undefined if that is not the problem. */
 export function hintAtScheme(url: string): string | undefined {
   if (!schemeless.test(url)) return undefined;
   return `Did you mean ${near.test(url) ? 'http' : 'https'}://${url}?`;

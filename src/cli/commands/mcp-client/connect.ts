@@ -28,13 +28,13 @@ import { chooseLoginWay, type LoginWay, tellProgress } from './login-person.ts';
 import { openLogins } from './stored-login.ts';
 import { withTrace } from './trace.ts';
 
-/** Options of `gatehouse connect`, as commander gives them. */
+/** Options of `gatehouse connect`, as commander parses them. */
 export interface ConnectOptions {
   header?: string[];
   trace?: boolean;
-  /** False where nobody may be asked to log in. */
+  /** False: never start a login. */
   login?: boolean;
-  /** False where no browser is opened. */
+  /** False: open no browser. */
   browser?: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface ConnectIo extends CommandIo {
   stdout: Writable & CommandIo['stdout'];
 }
 
-/** How long what is left over may keep the process alive after the host is gone, in milliseconds. */
+/** Maximum time that the process stays alive after the host is gone, in milliseconds. */
 const leftOverMs = 500;
 
 /**
- * How the person in front of this machine is reached. Nothing can be typed: standard input is the host's.
- * @throws LoginRequiredError where they cannot be: they have to log in at a terminal
+ * Returns how the user logs in. They cannot type, because standard input belongs to the host.
+ * @throws LoginRequiredError if the user has to log in at a terminal
  */
 function wayToPerson(
   url: string,
@@ -64,7 +64,7 @@ function wayToPerson(
   }
 }
 
-/** Logs in with the person in front of this machine, as was chosen at the login before. */
+/** Logs the user in again, with the options of the former login. */
 function personAuthorizer(
   context: ClientContext,
   url: string,
@@ -80,7 +80,7 @@ function personAuthorizer(
     const way = wayToPerson(url, before, options, surroundings);
     say(
       why === 'insufficient_scope'
-        ? 'The server asks for more than the login allows'
+        ? 'The server requires more scopes than the login has'
         : `Logging in to ${url}`,
     );
     const progress = tellProgress(way, surroundings.place, say, io);
@@ -94,24 +94,24 @@ function personAuthorizer(
   };
 }
 
-/** No person takes the place of a machine: what is done in its name would be done in theirs. */
+/** A user never replaces a machine: actions of the machine would be done in the name of the user. */
 function machineNeeded(url: string, { why, scopes = [], before }: AuthorizationNeed): ClientError {
   return why === 'insufficient_scope'
     ? new InsufficientScopeError(url, { required: scopes, missing: [], union: scopes }, before)
     : new LoginRequiredError(url, 'The login of a machine has ended.', before);
 }
 
-/** Whoever did not ask for a key themselves has to know that there is a login without one. */
+/** Adds a hint: the user may not know that the former login was bound to a key. */
 function withWayOutOfDpop(error: unknown, url: string): unknown {
   if (!(error instanceof ClientError) || error.reason !== 'token_refused') return error;
   return new ClientError(
     error.reason,
-    `${error.message} The login before was bound to a key. To log in without one: ${programName} login ${shellWord(url)}`,
+    `${error.message} The former login was bound to a key. To log in without a key: ${programName} login ${shellWord(url)}`,
     { cause: error },
   );
 }
 
-/** Whoever reads the errors of a host has to know what to do about a login. */
+/** Adds the login command to errors, for readers of a host's log. */
 function withAdvice(fetch: Fetch, url: string): Fetch {
   return async (to, init) => {
     try {
@@ -134,8 +134,8 @@ function withAdvice(fetch: Fetch, url: string): Fetch {
 }
 
 /**
- * What a bridge's requests go through: a server that restarts is waited for, headers are added, the login is carried,
- * and got where there is none.
+ * Returns the fetch functions of a bridge: they wait for a server that restarts, add headers and the login, and log in if
+ * needed.
  */
 function bridgeFetches(
   url: string,
@@ -160,10 +160,9 @@ function bridgeFetches(
 }
 
 /**
- * `gatehouse connect`: lets a host that speaks only stdio reach an MCP server over HTTP, with a login. Standard output
- * carries the protocol alone.
+ * Runs `gatehouse connect`: connects a host that speaks only stdio to an MCP server over HTTP, with a login. Standard output
+ * carries only the protocol.
  * @param url URL of the MCP server
- * @param options what was given on the command line
  * @param io the host's streams, and the surroundings
  * @returns resolves when the host is gone; `close` ends it before
  * @throws CliError
@@ -195,16 +194,13 @@ async function connectProcess(url: string, options: ConnectOptions): Promise<voi
   setTimeout(() => process.exit(), leftOverMs).unref();
 }
 
-/**
- * Adds `gatehouse connect`.
- * @param program the command line
- */
+/** Adds `gatehouse connect`. */
 export function registerConnect(program: Command): void {
   program
     .command('connect')
     .description('bridge a host that speaks only stdio to an MCP server, with your login')
     .argument('<url>', 'URL of the MCP server')
-    .option('--no-login', 'never ask for a login: fail where one is needed')
+    .option('--no-login', 'never start a login: fail if one is needed')
     .option('--no-browser', 'only print the URL to open, on standard error')
     .option(...headerOption)
     .option(...traceOption)

@@ -3,10 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Fetch } from '../../../client/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 
-/** Ways to reach a server that can be chosen; without a choice they are tried in the order of the standard. */
+/** Transports that can be chosen; without a choice they are tried in the order of the standard. */
 export const transportNames = ['http', 'sse', 'rest', 'stdio'] as const;
 
-/** How a command reaches its server, as commander gives it. */
+/** Options of the connection to a server, as commander parses them. */
 export interface ConnectionOptions {
   transport?: (typeof transportNames)[number];
   /** See `readGivenHeaders`. */
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
 function parseSeconds(value: string): number {
   const seconds = Number(value);
   if (!(seconds > 0 && seconds <= 86_400))
-    throw new InvalidArgumentError('It is a number of seconds, up to a day.');
+    throw new InvalidArgumentError('It must be a number of seconds, at most 86400.');
   return seconds;
 }
 
@@ -37,14 +37,14 @@ export const headerOption = [
 /** `--timeout`, see `requestOptions`. */
 export const timeoutOption = [
   '--timeout <seconds>',
-  'longest wait for an answer without any progress (default: 60)',
+  'maximum wait for a response without progress (default: 60)',
   parseSeconds,
 ] as const;
 
 /** `--max-time`, see `callTool`. */
 export const maxTimeOption = [
   '--max-time <seconds>',
-  'longest time for the whole call, however much progress the server tells of (default: none)',
+  'maximum time for the whole call, whatever its progress (default: none)',
   parseSeconds,
 ] as const;
 
@@ -62,10 +62,9 @@ export const traceOption = [
 export function addConnectionOptions(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '--transport <name>',
-        'do not look for the transport; with stdio, <url> is a command line',
-      ).choices(transportNames),
+      new Option('--transport <name>', 'use this transport; with stdio, <url> is a command line').choices(
+        transportNames,
+      ),
     )
     .option(...headerOption)
     .option(...timeoutOption)
@@ -83,10 +82,10 @@ export function splitCommandLine(line: string): string[] {
   );
 }
 
-/** Headers that the protocol sets itself. */
+/** Headers that the protocol sets. */
 const reserved = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|last-event-id|dpop)$/i;
 
-/** Headers whose values are secrets: they may not stand on a command line, which every process can read. */
+/** Headers with secret values: they may not be arguments, because every process can read a command line. */
 const secret = /authorization|cookie|token|secret|password|credential|key|signature/i;
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -114,7 +113,7 @@ function readValue(name: string, text: string, env: Readonly<Record<string, stri
 }
 
 /**
- * Reads headers as they are given on the command line. Secrets come from the environment or from a file (T-191).
+ * Reads the headers of the command line. Secrets come from the environment or from a file (T-191).
  * @param given `Name: value`, `Name: env:VARIABLE` or `Name: @file`
  * @param env environment variables
  * @throws CliError exit code 2
@@ -133,17 +132,17 @@ export function readGivenHeaders(
       headers.append(name, readValue(name, text, env));
     } catch (error) {
       if (error instanceof CliError) throw error;
-      refuse(`The value of the header ${name} is none that HTTP can carry.`);
+      refuse(`The value of the header ${name} is not valid in HTTP.`);
     }
   }
   return headers;
 }
 
 /**
- * A fetch that adds headers to requests to one origin, and to no other (T-186).
- * @param fetch what requests go through
+ * Returns a fetch that adds headers to requests to one origin only (T-186).
+ * @param fetch the wrapped fetch
  * @param url URL of the server they are for
- * @param headers what to add
+ * @param headers headers to add
  */
 export function withHeaders(fetch: Fetch, url: string, headers: Headers): Fetch {
   const { origin } = new URL(url);

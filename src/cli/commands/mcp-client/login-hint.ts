@@ -1,7 +1,7 @@
 import { ClientError, type DiscoveredServer, DiscoveryError, type Fetch } from '../../../client/index.ts';
 import { loginCommand } from './client-failure.ts';
 
-/** Failures of a URL where no MCP server is, or not one that wants a login. */
+/** Failures that suggest a wrong URL: no MCP server, or none that requires a login. */
 const wrongPlace = new Set<ClientError['reason']>([
   'not_protected',
   'no_metadata',
@@ -9,14 +9,14 @@ const wrongPlace = new Set<ClientError['reason']>([
   'redirected',
 ]);
 
-/** How authorization servers refuse the resource parameter: RFC 8707 section 2, and Microsoft Entra (CL-5). */
+/** Errors of authorization servers that reject the resource parameter: RFC 8707 section 2, and Microsoft Entra (CL-5). */
 const refusesResource = /"invalid_target"|AADSTS(?:9010010|901002)\b/;
 
-/** How others say it in words: "Unknown parameter: resource", "resource is not supported" (FA-27). */
+/** The same in words: "Unknown parameter: resource", "resource is not supported" (FA-27). */
 const resourceInWords =
   /\b(?:un\w+|in\w+|not|no|extra|illegal)\b[^".]{0,40}\bresource\b|\bresource\b[^".]{0,40}\b(?:un\w+|in\w+|not|illegal)\b/i;
 
-/** Failures in which an authorization server says why. */
+/** Failures for which an authorization server gives a reason. */
 const refusals = new Set<ClientError['reason']>(['authorization_denied', 'token_refused', 'server_error']);
 
 function namedScopes(found: DiscoveredServer | undefined): readonly string[] {
@@ -25,7 +25,7 @@ function namedScopes(found: DiscoveredServer | undefined): readonly string[] {
 }
 
 /**
- * Warns of scopes that a server does not name. It may know them all the same, but a slip of the pen is likelier.
+ * Warns about scopes that a server does not list. The server may know them, but a typing error is more likely.
  * @param found what discovery found
  * @param scopes what the user asks for
  * @returns a sentence, or undefined
@@ -40,11 +40,11 @@ export function warnOfScopes(found: DiscoveredServer, scopes: readonly string[] 
   const strange = scopes.filter((scope) => !named.has(scope));
   return named.size === 0 || strange.length === 0
     ? undefined
-    : `This server does not name the scope ${strange.join(' ')}. It names: ${namedScopes(found).join(' ') || [...named].join(' ')}`;
+    : `This server does not list the scope ${strange.join(' ')}. It lists: ${namedScopes(found).join(' ') || [...named].join(' ')}`;
 }
 
 /**
- * Says what to try where a login failed: another URL, or scopes the server knows.
+ * Suggests what to try after a failed login: another URL, or scopes of the server.
  * @param error what stopped it
  * @param url URL of the MCP server, as the user gave it
  * @param found what discovery found before
@@ -60,20 +60,20 @@ export async function hintAtLogin(
   if (!(error instanceof ClientError)) return undefined;
   if (error.message.includes('"invalid_scope"')) {
     const known = namedScopes(found);
-    if (known.length > 0) return `Scopes this server names: ${known.join(' ')}`;
+    if (known.length > 0) return `Scopes of this server: ${known.join(' ')}`;
   }
   if (
     refusesResource.test(error.message) ||
     (found !== undefined && refusals.has(error.reason) && resourceInWords.test(error.message))
   )
-    return 'Where it takes no resource parameter at all: --no-resource. Its tokens are then for this server by their scopes only.';
+    return 'If it accepts no resource parameter at all: --no-resource. Then only scopes bind its tokens to this server.';
   if (found !== undefined || !wrongPlace.has(error.reason)) return undefined;
   const named = error instanceof DiscoveryError ? error.trace.at(-1)?.resource : undefined;
   const guess = await guessEndpoint(fetch, url, named);
   return guess === undefined ? undefined : `Did you mean ${guess}? ${loginCommand(guess)}`;
 }
 
-/** Where MCP servers stand most often. */
+/** The usual path of MCP servers. */
 const usual = '/mcp';
 
 /** Longest wait for one answer, in milliseconds. */
@@ -84,7 +84,7 @@ const guessTimeoutMs = 3_000;
  *   slash at the end, below what they gave or its origin; never the one they gave
  */
 function candidates(url: URL, named: string | undefined): string[] {
-  // A server that says where it is has the last word: what else there may be on its origin is this very server.
+  // A server that names its URL is right: other guesses on its origin would lead to the same server.
   if (named !== undefined && URL.parse(named)?.origin === url.origin) return [new URL(named).href];
   const at = (pathname: string): string => Object.assign(new URL(url), { pathname }).href;
   if (url.pathname === '/') return [at(usual)];
@@ -94,7 +94,7 @@ function candidates(url: URL, named: string | undefined): string[] {
   return [at(`${url.pathname}${usual}`), at(usual)];
 }
 
-/** A path that no server has. One that answers there as at a guess answers so everywhere, and the guess says nothing. */
+/** A path that no server has. If the server responds there as at the guess, it responds so everywhere, and the guess is wrong. */
 const nowhere = '/gatehouse-looks-for-no-server-here';
 
 /** @returns the status of a POST to which something answers that asks for a token or speaks MCP */
@@ -115,11 +115,11 @@ async function askEndpoint(fetch: Fetch, url: string): Promise<number | undefine
 }
 
 /**
- * Looks for the MCP server a user may have meant, where there is none at the URL they gave.
+ * Searches for the MCP server that a user may have meant, if there is none at the given URL.
  * @param fetch how it is asked; no token goes along
  * @param url what they gave
- * @param named the `resource` that metadata there names, where that is another one (RFC 9728 section 3.3)
- * @returns a URL where something asks for a token or speaks MCP; undefined where there is none
+ * @param named the `resource` of the metadata there, if it is another URL (RFC 9728 section 3.3)
+ * @returns a URL that requires a token or speaks MCP; undefined if there is none
  * @see MCP transports "Sending Messages to the Server"
  */
 export async function guessEndpoint(fetch: Fetch, url: string, named?: string): Promise<string | undefined> {

@@ -3,10 +3,10 @@ import { type Sealing, sealings } from '../../../client/node/index.ts';
 import { parseWhole } from '../../option-parsers.ts';
 import { traceOption } from './connection-options.ts';
 
-/** Grants by which a machine logs in as itself. */
+/** Grant types of machine logins. */
 export const machineGrants = ['client_credentials', 'workload_identity'] as const;
 
-/** Options of `gatehouse login`, as commander gives them. */
+/** Options of `gatehouse login`, as commander parses them. */
 export interface LoginCommandOptions {
   scope?: string;
   browser?: boolean;
@@ -48,51 +48,54 @@ function parseOrigin(value: string, earlier: string[] = []): string[] {
 /** Adds the options of `gatehouse login` to its command, in groups. None takes a secret itself (T-191). */
 export function addLoginOptions(command: Command): Command {
   return command
-    .optionsGroup('What to ask for:')
+    .optionsGroup('What to request:')
     .option(
       '--scope <scopes>',
       'these scopes, separated by spaces, instead of those the server names',
       parseScope,
     )
-    .option('--dpop', 'a token bound to a key of this machine, worthless to whoever steals it')
+    .option('--dpop', 'get a token bound to a key of this machine (DPoP), useless to a thief')
     .optionsGroup('How you log in:')
     .option('--no-browser', 'only print the URL to open')
     .option('--device', 'enter a code on any other device')
-    .option('--paste', 'read the answer of a browser elsewhere from standard input, terminal or not')
+    .option('--paste', 'read the redirect URL of a browser on another machine from standard input')
     .option(
       '--callback-port <port>',
-      'where the browser comes back to, on 127.0.0.1 (default: any free port)',
+      'port on 127.0.0.1 for the redirect (default: any free port)',
       parseWhole(1, 65_535),
     )
-    .option('--timeout <seconds>', 'longest wait for you (default: 300)', parseWhole(1, 3600))
-    .optionsGroup('A client registered beforehand:')
+    .option('--timeout <seconds>', 'maximum wait for the user (default: 300)', parseWhole(1, 3600))
+    .optionsGroup('Pre-registered client:')
     .option('--client-id <id>', 'use this client id instead of registering')
     .option('--client-secret-stdin', 'read its secret from standard input')
     .option('--client-secret-file <file>', 'read its secret from a file')
     .option('--private-key <file>', 'its private key instead of a secret: PEM (PKCS #8) or a JSON Web Key')
     .option(
       '--client-metadata-url <url>',
-      'URL of a client ID metadata document, used where it is understood',
+      'URL of a client ID metadata document, used if the server supports it',
     )
-    .optionsGroup('Where not everybody may register:')
+    .optionsGroup('Restricted registration:')
     .option(
       '--initial-access-token-file <file>',
-      'the initial access token its operator gave you, to register with; - for standard input',
+      'file with the initial access token from the operator; - for standard input',
     )
-    .optionsGroup('A machine as itself, without a user:')
-    .addOption(new Option('--grant <grant>', 'log in by this grant').choices(machineGrants))
-    .option('--assertion-file <file>', 'the token the platform gave this workload (workload_identity)')
-    .optionsGroup('Trust and keeping:')
+    .optionsGroup('Machine login, without a user:')
+    .addOption(new Option('--grant <grant>', 'log in with this grant type').choices(machineGrants))
+    .option(
+      '--assertion-file <file>',
+      'file with the token that the platform issued to this workload (workload_identity)',
+    )
+    .optionsGroup('Trust and storage:')
     .option('--issuer <url>', 'log in at this authorization server only')
     .option('--allow-origin <origin>', 'accept token endpoints on this origin too (repeatable)', parseOrigin)
-    .option('--no-resource', 'do not name this server to an authorization server that refuses the parameter')
+    .option('--no-resource', 'omit the resource parameter, for an authorization server that rejects it')
     .addOption(
       new Option(
         '--store <how>',
-        'keep logins sealed by the keychain, in plain text readable by you only, or sealed where possible (default: GATEHOUSE_STORE, else auto)',
+        'store logins encrypted with a key of the keychain, in plain text for you only, or encrypted if possible (default: GATEHOUSE_STORE, else auto)',
       ).choices(sealings),
     )
     .optionsGroup('Output:')
     .option(...traceOption)
-    .option('--json', 'print what was logged in to as JSON');
+    .option('--json', 'print the login as JSON');
 }

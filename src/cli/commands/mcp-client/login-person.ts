@@ -10,16 +10,16 @@ import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, isTerminal } from '../../output.ts';
 import type { LoginCommandOptions } from './login-options.ts';
 
-/** How a person is reached for a login. */
+/** The way in which a user logs in. */
 export interface LoginWay {
-  /** Whether their browser is opened from here. */
+  /** Opens the browser of this machine. */
   browser: boolean;
-  /** Whether they can paste the answer of a browser elsewhere. */
+  /** Lets the user paste the redirect URL of a browser on another machine. */
   paste: boolean;
   device: 'always' | 'where_offered' | undefined;
 }
 
-/** What a machine without a person is called. */
+/** Description of a place without a user, for the error message. */
 const places: Readonly<Record<Surroundings['place'], string>> = {
   ci: 'this is a pipeline',
   codespaces: 'this is a codespace',
@@ -30,12 +30,10 @@ const places: Readonly<Record<Surroundings['place'], string>> = {
 };
 
 /**
- * Chooses how a person is reached: by the browser of this machine; where none can be opened, by a code on another
- * device where the server offers that, else by pasting what a browser elsewhere ends at. Where nobody can be reached,
- * nobody is waited for.
- * @param options what was given on the command line
- * @param surroundings where this runs
- * @param hasTerminal whether a person can type here
+ * Chooses how the user logs in: with the browser of this machine; if none can be opened, with a code on another device, if
+ * the server supports that, or by pasting the final URL of another browser. Fails at once if there is no user.
+ * @param surroundings the machine and session this runs in
+ * @param hasTerminal true if a user can type here
  * @throws CliError exit code 3
  * @see RFC 8252; RFC 8628 (CL-6)
  */
@@ -48,10 +46,10 @@ export function chooseLoginWay(
   const isAsked = wanted === false || paste === true || device === true;
   if (!browser && !isAsked && !hasTerminal)
     throw new CliError(
-      `Nobody can log in here: there is no browser to open (${places[surroundings.place]}) and no terminal to ask at.`,
+      `Nobody can log in here: there is no browser to open (${places[surroundings.place]}) and no terminal.`,
       exitCodes.loginNeeded,
       [
-        'For a machine as itself: --grant client_credentials, or --grant workload_identity',
+        'For a machine login: --grant client_credentials, or --grant workload_identity',
         'With a code on another device: --device',
         'To print the URL and wait for somebody to open it: --no-browser',
       ].join('\n'),
@@ -74,17 +72,16 @@ const hows = {
   metadata_document: 'by its metadata document',
 } as const;
 
-/** What the user is told of the authorization server that was found. */
+/** Describes the discovered authorization server to the user. */
 export function describeIssuer({ authorizationServer, model }: DiscoveredServer): string {
   return `Authorization server: ${authorizationServer.issuer} (${models[model]})`;
 }
 
 /**
- * Tells a person what a login needs of them, a line for each step.
- * @param way how they are reached
- * @param place where this runs
+ * Tells the user what to do for a login, one line for each step.
+ * @param way how the user logs in
+ * @param place kind of machine this runs on
  * @param say writes one line to standard error
- * @param io the surroundings
  */
 export function tellProgress(
   way: LoginWay,
@@ -103,26 +100,23 @@ export function tellProgress(
       if (!way.paste) return say('Waiting for the browser');
       if (place === 'ssh' && !way.browser) {
         const { port } = new URL(redirectUri);
-        say(
-          `To let a browser on your machine come back by itself: ssh -L ${port}:127.0.0.1:${port} <this host>`,
-        );
+        say(`To let a browser on your machine reach this one: ssh -L ${port}:127.0.0.1:${port} <this host>`);
       }
-      say('Waiting for the browser. If it runs on another machine, paste the address it ends at here:');
+      say('Waiting for the browser. If it runs on another machine, paste its final address here:');
     },
     showCode: ({ userCode, url, completeUrl, expiresAt }) => {
       const seconds = Math.round(expiresAt - io.now());
       const left = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
       say(`Open this URL on any device: ${url}`);
       say(`Enter this code there: ${userCode}`);
-      if (completeUrl !== undefined) say(`Or open both in one: ${completeUrl}`);
-      say(`Waiting for the code to be entered; it is good for ${left}`);
+      if (completeUrl !== undefined) say(`Or open the URL with the code: ${completeUrl}`);
+      say(`Waiting for the code to be entered; it expires in ${left}`);
     },
   };
 }
 
 /**
- * Where the user of a command can paste.
- * @param io the surroundings
+ * Returns the terminal in which the user can paste a URL.
  * @param say writes one line to standard error
  */
 export function pasteTerminal({ stdin, stderr }: CommandIo, say: (line: string) => void): PasteTerminal {

@@ -20,8 +20,8 @@ function usage(message: string, hint?: string): CliError {
 }
 
 /**
- * Reads a secret from standard input, to its end. It is in no message.
- * @param what what it is, for messages
+ * Reads a secret from standard input, to its end. No message contains it.
+ * @param what name of the secret, for messages
  * @throws CliError exit code 2
  */
 export async function readStdinSecret({ stdin }: CommandIo, what: string): Promise<string> {
@@ -36,9 +36,9 @@ export async function readStdinSecret({ stdin }: CommandIo, what: string): Promi
 }
 
 /**
- * Reads a file with a secret in it. Its content is in no message.
+ * Reads a file with a secret. No message contains its content.
  * @param file its path
- * @param what what it holds, for messages
+ * @param what name of the secret, for messages
  * @throws CliError exit code 2
  */
 export async function readSecretFile(file: string, what: string): Promise<string> {
@@ -53,9 +53,7 @@ export async function readSecretFile(file: string, what: string): Promise<string
 
 /**
  * Reads the client that was registered beforehand: its secret from standard input or a file, its key from a file.
- * @param options what was given on the command line
- * @param io the surroundings
- * @returns the client; undefined where none is named
+ * @returns undefined without `--client-id`
  * @throws CliError exit code 2; ClientError `bad_key`
  * @see RFC 6749 section 2.3; RFC 7523 section 2.2 (A5-11, T-191)
  */
@@ -87,12 +85,10 @@ export async function readGivenClient(
 }
 
 /**
- * Reads the initial access token of `--initial-access-token-file`, from a file or, for `-`, standard input. It is in no
- * message.
- * @param options what was given on the command line
- * @param io the surroundings
- * @returns undefined where none was given
- * @throws CliError exit code 2, also where nothing would be registered with it
+ * Reads the initial access token of `--initial-access-token-file`, from a file or, for `-`, standard input. No message
+ * contains it.
+ * @returns undefined without that option
+ * @throws CliError exit code 2, also if no client would be registered
  * @see RFC 7591 section 3 (A5-02, T-191)
  */
 export async function readInvitation(
@@ -124,7 +120,7 @@ function requireOptions(options: LoginCommandOptions, client: GivenClient | unde
 }
 
 /**
- * Refuses an option that only a machine's login heeds: whoever gives it would trust in vain that it is a person's.
+ * Rejects an option that only works for a machine login, because without `--grant` it would be ignored.
  * @throws CliError exit code 2
  */
 export function refuseMachineOptions({ grant, assertionFile }: LoginCommandOptions): void {
@@ -133,12 +129,11 @@ export function refuseMachineOptions({ grant, assertionFile }: LoginCommandOptio
 }
 
 /**
- * Logs a machine in as itself, with the grant of `--grant`.
+ * Logs in a machine, with the grant type of `--grant`.
  * @param context fetch and clock
  * @param url URL of the MCP server
- * @param options what was given on the command line
- * @param login where it is kept, what to ask for, and as whom
- * @throws CliError exit code 2 where an option is missing; ClientError
+ * @param login store, client and scopes
+ * @throws CliError exit code 2 if an option is missing; ClientError
  * @see RFC 6749 section 4.4; RFC 7523 (A13-02, A13-10)
  */
 export async function loginMachine(

@@ -4,14 +4,14 @@ import type { CliError } from '../../cli-error.ts';
 import { type CommandIo, createPaint, printableLine } from '../../output.ts';
 import { formatFittedTable } from '../../table.ts';
 
-/** A login; where it was tried, whether it works, and why not. */
+/** A login, and the result of its check. */
 export interface ShownLogin extends KeptLogin {
   isChecked?: boolean;
   failure?: CliError;
 }
 
 /**
- * Says how long a login lasts.
+ * Describes when a login expires.
  * @param credential the login
  * @param now epoch seconds
  */
@@ -27,9 +27,9 @@ export function describeEnd({ expiresAt, refreshToken, grant }: Credential, now:
 const stateOf = ({ failure }: ShownLogin): string => (failure === undefined ? 'works' : failure.message);
 
 /**
- * One login, a line for each thing that is known of it.
- * @param login what is shown, without any secret
- * @param io where it is shown, and the time
+ * Formats one login, one line for each fact.
+ * @param login the login; no secret is shown
+ * @param io output and clock
  */
 export function formatLogin(login: ShownLogin, io: CommandIo): string {
   const { server, credential } = login;
@@ -51,9 +51,9 @@ export function formatLogin(login: ShownLogin, io: CommandIo): string {
 }
 
 /**
- * Logins as a table.
- * @param logins what is shown, without any secret; all were tried, or none
- * @param io where it is shown, and the time
+ * Formats logins as a table.
+ * @param logins the logins; no secret is shown; all were checked, or none
+ * @param io output and clock
  */
 export function formatLogins(logins: readonly ShownLogin[], io: CommandIo): string {
   const isChecked = logins.some((login) => login.isChecked);
@@ -71,7 +71,7 @@ export function formatLogins(logins: readonly ShownLogin[], io: CommandIo): stri
   });
 }
 
-/** @returns a login as JSON, without any secret (T-191) */
+/** Returns a login as JSON, without any secret (T-191). */
 export function loginAsJson(login: ShownLogin): Record<string, unknown> {
   const { server, credential, isChecked, failure } = login;
   const state = failure === undefined ? { works: true } : { works: false, why: failure.message };
@@ -79,7 +79,7 @@ export function loginAsJson(login: ShownLogin): Record<string, unknown> {
 }
 
 /**
- * A credential as it may be shown: without tokens, keys and secrets (T-191).
+ * Returns a credential without tokens, keys and secrets (T-191).
  * @param server canonical URL of the MCP server
  * @param credential the login
  */
@@ -99,8 +99,8 @@ export function describeCredential(server: string, credential: Credential): Reco
 }
 
 /**
- * What was asked for and not granted: the server does not have it, or the person left it out.
- * @param asked scopes that the user named
+ * Returns the requested scopes that were not granted: the server does not have them, or the user left them out.
+ * @param asked requested scopes
  * @param credential the login
  * @see RFC 6749 section 3.3
  */
@@ -108,7 +108,7 @@ export function ungrantedScopes(asked: readonly string[] = [], { scopes }: Crede
   return scopes === undefined ? [] : asked.filter((scope) => !scopes.includes(scope));
 }
 
-/** The result of a login, as JSON, with the scopes that were asked for and not granted. */
+/** Returns the result of a login as JSON, with the scopes that were not granted. */
 export function summarizeLogin(
   { server }: DiscoveredServer,
   credential: Credential,
@@ -119,9 +119,10 @@ export function summarizeLogin(
   return { ...login, notGranted, tokenFile: path, sealedWith: sealedWith ?? null };
 }
 
-/** Says where a login is kept, and how (CL-13). */
+/** Describes how a login is stored (CL-13). */
 export function describeStore({ path, sealedWith, whyPlain }: TokenFileState): string {
-  if (sealedWith !== undefined) return `The login is kept in ${path}, sealed with a key in ${sealedWith}`;
-  const why = whyPlain === undefined ? '' : `, because it cannot be sealed: ${whyPlain}`;
-  return `The login is kept in ${path}, in plain text that only you can read${why}`;
+  if (sealedWith !== undefined)
+    return `The login is stored in ${path}, encrypted with a key in ${sealedWith}`;
+  const why = whyPlain === undefined ? '' : `, because it cannot be encrypted: ${whyPlain}`;
+  return `The login is stored in ${path}, in plain text that only you can read${why}`;
 }

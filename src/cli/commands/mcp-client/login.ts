@@ -24,18 +24,18 @@ import { loginMachine, readGivenClient, readInvitation, refuseMachineOptions } f
 import { describeStore, summarizeLogin, ungrantedScopes } from './login-text.ts';
 import { tellSlips, withTrace } from './trace.ts';
 
-/** A login of the command line under way. */
+/** A running login. */
 interface LoginRun {
   server: string;
   options: LoginCommandOptions;
   io: CommandIo;
   store: TokenFile;
   say: (line: string) => void;
-  /** What discovery found so far. */
+  /** The discovered server, once it is found. */
   found?: DiscoveredServer;
 }
 
-/** @returns the same failure, with something else to do about it */
+/** Returns the same error with another hint. */
 function withHint(failure: CliError, hint: string): CliError {
   const hinted = new CliError(failure.message, failure.exitCode, hint);
   hinted.cause = failure;
@@ -54,8 +54,8 @@ export function clientName(host: string): string {
 const asking = (server: string): string => `Asking ${server} how to log in`;
 
 /**
- * Chooses how the person is reached. Where nobody can be, what is wrong with the server comes first: no other way to
- * log in helps there.
+ * Chooses how the user logs in. If there is no user, a problem of the server is reported first, because then no other way to
+ * log in would help.
  */
 async function wayToPerson(
   { server, options, io, say }: LoginRun,
@@ -117,11 +117,9 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
 }
 
 /**
- * `gatehouse login`: logs in to an MCP server and keeps the tokens. Progress goes to standard error; no secret is ever
- * an argument or written out (T-191).
+ * Runs `gatehouse login`: logs in to an MCP server and stores the tokens. Progress goes to standard error; no secret is an
+ * argument or printed (T-191).
  * @param url URL of the MCP server
- * @param options what was given on the command line
- * @param io the surroundings
  * @throws CliError
  */
 export async function runLogin(url: string, options: LoginCommandOptions, io: CommandIo): Promise<void> {
@@ -137,7 +135,7 @@ export async function runLogin(url: string, options: LoginCommandOptions, io: Co
     const state = await store.describe();
     say(`Logged in to ${found.server}${credential.scopes ? ` with: ${credential.scopes.join(' ')}` : ''}`);
     const notGranted = ungrantedScopes(wantedScopes(options), credential);
-    if (notGranted.length > 0) say(`Not granted, though asked for: ${notGranted.join(' ')}`);
+    if (notGranted.length > 0) say(`Requested, but not granted: ${notGranted.join(' ')}`);
     say(describeStore(state));
     if (options.json) io.stdout.write(formatJson(summarizeLogin(found, credential, state, notGranted)));
   } catch (error) {
@@ -157,19 +155,15 @@ Examples:
   ${programName} login https://mcp.example.com/mcp --grant client_credentials \\
     --client-id ci --client-secret-stdin < secret.txt                   a pipeline as itself
 
-Over SSH, or wherever no browser can be opened, it offers a code to enter on another device where the server
-knows that, else it takes the address your browser ends at, pasted into the terminal. Without terminal and
-browser it waits for nobody and ends with exit code 3.`;
+Over SSH, or if no browser can be opened, it shows a code to enter on another device, if the server supports
+that; otherwise paste the final address of your browser into the terminal. Without terminal and browser it
+ends with exit code 3.`;
 
-/**
- * Adds `gatehouse login`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse login`. */
 export function registerLogin(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('login')
-    .description('log in to an MCP server, and keep the login')
+    .description('log in to an MCP server, and store the login')
     .argument('<url>', 'URL of the MCP server');
   addLoginOptions(command).addHelpText('after', examples);
   command.action((url: string, options: LoginCommandOptions) => runLogin(url, options, io));

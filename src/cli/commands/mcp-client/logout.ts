@@ -15,7 +15,7 @@ import { traceOption } from './connection-options.ts';
 import { findLogin, keptServer } from './stored-login.ts';
 import { withTrace } from './trace.ts';
 
-/** Options of `gatehouse logout`, as commander gives them. */
+/** Options of `gatehouse logout`, as commander parses them. */
 export interface LogoutOptions {
   all?: boolean;
   local?: boolean;
@@ -32,11 +32,10 @@ async function chooseLogins(url: string | undefined, { all }: LogoutOptions, sto
 }
 
 /**
- * `gatehouse logout`: ends logins at their authorization servers and forgets them here. A login whose server cannot be
- * reached is kept, so that it can be ended later. Where there is nothing to end, there is nothing to do, and nothing is wrong.
+ * Runs `gatehouse logout`: ends logins at their authorization servers and deletes them here. If a server cannot be reached,
+ * its login is kept, so that it can be ended later. Succeeds if there is no login.
  * @param url URL of the MCP server; undefined with `all`
- * @param options `all`: every login, and every client at whose issuer none is left; `local`: forget only
- * @param io the surroundings
+ * @param options `all`: every login, and every client whose issuer has none left; `local`: only delete
  * @throws CliError
  * @see RFC 7009 section 2.1
  */
@@ -73,32 +72,28 @@ export async function runLogout(
       `${printableLine(`Logged out of ${server}${why === null ? '' : `, only here: ${why}`}`)}\n`,
     );
   for (const server of forgotten)
-    io.stderr.write(`${printableLine(`Forgot what the login to ${server} was like, which had ended`)}\n`);
+    io.stderr.write(`${printableLine(`Deleted the details of the ended login to ${server}`)}\n`);
   for (const { issuer, clientId } of forgottenClients)
-    io.stderr.write(`${printableLine(`Forgot the client ${clientId} of ${issuer}`)}\n`);
+    io.stderr.write(`${printableLine(`Deleted the client ${clientId} of ${issuer}`)}\n`);
   if (options.json)
     io.stdout.write(formatJson({ loggedOut: endings, forgottenLogins: forgotten, forgottenClients }));
   if (failure instanceof CliError)
     throw new CliError(
-      `${failure.message} The login is still kept.`,
+      `${failure.message} The login is still stored.`,
       failure.exitCode,
-      'To forget it here without ending it there: --local',
+      'To delete it here without ending it there: --local',
     );
   if (failure !== undefined) throw failure;
 }
 
-/**
- * Adds `gatehouse logout`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse logout`. */
 export function registerLogout(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('logout')
-    .description('end a login at its authorization server, and forget it')
+    .description('end a login at its authorization server, and delete it here')
     .argument('[url]', 'URL of the MCP server')
-    .option('--all', 'end every login, and forget the clients, also those without a login')
-    .option('--local', 'only forget it here; whoever has the token can go on using it')
+    .option('--all', 'end every login, and delete all stored clients')
+    .option('--local', 'only delete it here; the token stays valid')
     .option(...traceOption)
     .option('--json', 'print what was logged out of as JSON')
     .addHelpText(
@@ -108,23 +103,23 @@ export function registerLogout(program: Command, io: CommandIo = processIo()): v
   command.action((url: string | undefined, options: LogoutOptions) => runLogout(url, options, io));
 }
 
-/** What became of a login: ended by its issuer, or only forgotten here, and why. */
+/** The result of a logout: revoked by its issuer, or only deleted here, and why. */
 export interface Ending {
   server: string;
   revoked: boolean;
   why: string | null;
 }
 
-/** Refusals after which the issuer knows nothing of the login any more, or never will. */
+/** Rejections after which the issuer does not know the login, or never will. */
 const final = new Set<ClientError['reason']>(['token_refused', 'client_unknown', 'bad_key']);
 
 /**
- * Ends a login at its issuer and forgets it, renewed or not by another process meanwhile. Where the issuer says no, it
- * is forgotten all the same; where no answer comes, it is kept, so that it can be ended later.
- * @param login what should end
- * @param store where it is kept
- * @param options `local`: only forget it; `context`: where the request goes through
- * @throws ClientError where no answer came
+ * Revokes a login at its issuer and deletes it, even if another process has renewed it meanwhile. If the issuer rejects the
+ * request, the login is deleted anyway; if it does not respond, the login is kept, so that it can be ended later.
+ * @param login the login to end
+ * @param store the stored logins
+ * @param options `local`: only delete it; `context`: fetch and clock
+ * @throws ClientError if there was no response
  * @see RFC 7009 section 2.1
  */
 export function endLogin(
@@ -148,19 +143,19 @@ async function endHeld(
     await store.forgetCredential(credential);
     return { server, revoked, why };
   };
-  if (local) return forget(false, 'you asked for it to be forgotten here only');
+  if (local) return forget(false, 'you gave --local');
   const { issuer } = credential.authorizationServer;
   const holder = holderOf(credential, await store.findRegistration(issuer, credential.clientId));
   try {
     const revoked = await revokeCredential(context, credential, holder);
-    return await forget(revoked, revoked ? null : `${issuer} has no way to end a login before its time`);
+    return await forget(revoked, revoked ? null : `${issuer} cannot revoke tokens`);
   } catch (error) {
     if (error instanceof ClientError && final.has(error.reason)) return forget(false, error.message);
     throw error;
   }
 }
 
-/** A client that is no longer known here. */
+/** A client that was deleted here. */
 export interface ForgottenClient {
   issuer: string;
   clientId: string;
@@ -168,7 +163,7 @@ export interface ForgottenClient {
 
 /**
  * Drops the clients of issuers at which there is no login.
- * @param store where the clients are kept
+ * @param store the stored clients
  * @returns those that were dropped
  */
 export async function forgetClients(store: TokenFile): Promise<ForgottenClient[]> {

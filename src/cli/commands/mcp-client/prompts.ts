@@ -11,7 +11,7 @@ import { addConnectionOptions, type ConnectionOptions } from './connection-optio
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
-/** Options of `gatehouse prompts`, as commander gives them. */
+/** Options of `gatehouse prompts`, as commander parses them. */
 export interface PromptsOptions extends ConnectionOptions {
   json?: boolean;
 }
@@ -50,7 +50,7 @@ function showList({ prompts }: Prompts, options: PromptsOptions, io: CommandIo):
 
 /**
  * Writes the messages of a prompt for a person, each under the name of its role.
- * @returns text that is fit for a terminal (T-190)
+ * @returns text that is safe for a terminal (T-190)
  */
 export function formatMessages(
   messages: readonly { role: string; content: unknown }[],
@@ -66,10 +66,9 @@ export function formatMessages(
 }
 
 /**
- * `gatehouse prompts`: lists the prompts of an MCP server, or gets one.
+ * Runs `gatehouse prompts`: lists the prompts of an MCP server, or gets one.
  * @param target URL of the MCP server; `name` of the prompt to get, and its arguments, see `readArguments`
  * @param options `json`: print `{ "prompts": […] }`, or `{ "messages": […] }`
- * @param io the surroundings
  * @throws CliError
  */
 export async function runPrompts(
@@ -98,11 +97,7 @@ export async function runPrompts(
   finish();
 }
 
-/**
- * Adds `gatehouse prompts`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse prompts`. */
 export function registerPrompts(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('prompts')

@@ -17,7 +17,7 @@ import { addConnectionOptions, type ConnectionOptions } from './connection-optio
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
-/** Options of `gatehouse resources`, as commander gives them. */
+/** Options of `gatehouse resources`, as commander parses them. */
 export interface ResourcesOptions extends ConnectionOptions {
   json?: boolean;
   /** File for what is read. */
@@ -90,10 +90,9 @@ function show(contents: readonly Contents[], io: CommandIo): void {
 }
 
 /**
- * `gatehouse resources`: lists the resources of an MCP server and their templates, or reads one.
+ * Runs `gatehouse resources`: lists the resources of an MCP server and their templates, or reads one.
  * @param target URL of the MCP server; `uri` of what to read
  * @param options `json`: print `{ "resources": […], "resourceTemplates": […] }`, or `{ "contents": […] }`
- * @param io the surroundings
  * @throws CliError
  */
 export async function runResources(
@@ -124,11 +123,7 @@ export async function runResources(
   finish();
 }
 
-/**
- * Adds `gatehouse resources`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse resources`. */
 export function registerResources(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('resources')

@@ -4,10 +4,9 @@ import type { CommandIo } from '../../output.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 
 /**
- * Opens the logins of this user, see `openTokenFile`.
- * @param io the surroundings
- * @param chosen how they are kept, before `$GATEHOUSE_STORE`
- * @throws CliError exit code 2 where `$GATEHOUSE_STORE` names no way to keep them
+ * Opens the stored logins of this user, see `openTokenFile`.
+ * @param chosen how they are stored; takes precedence over `$GATEHOUSE_STORE`
+ * @throws CliError exit code 2 if `$GATEHOUSE_STORE` is not valid
  */
 export function openLogins({ env }: CommandIo, chosen?: Sealing): TokenFile {
   try {
@@ -19,19 +18,19 @@ export function openLogins({ env }: CommandIo, chosen?: Sealing): TokenFile {
 
 /**
  * @param url URL of the MCP server, as given on the command line
- * @returns the URL under which its login is kept
- * @throws CliError exit code 2 for what is no URL
+ * @returns the URL under which its login is stored
+ * @throws CliError exit code 2 if it is not a URL
  */
 export function keptServer(url: string): string {
   return canonicalServerUrl(requireServerUrl(url));
 }
 
 /**
- * Looks for the login that is kept for a server.
- * @param store where logins are kept
+ * Looks up the stored login for a server.
+ * @param store the stored logins
  * @param url URL of the MCP server, as given on the command line
- * @returns undefined where there is none
- * @throws CliError exit code 2 for what is no URL
+ * @returns undefined if there is none
+ * @throws CliError exit code 2 if it is not a URL
  */
 export async function findLogin(store: TokenFile, url: string): Promise<KeptLogin | undefined> {
   const server = keptServer(url);
@@ -40,10 +39,10 @@ export async function findLogin(store: TokenFile, url: string): Promise<KeptLogi
 }
 
 /**
- * Finds the login that is kept for a server.
- * @param store where logins are kept
+ * Finds the stored login for a server.
+ * @param store the stored logins
  * @param url URL of the MCP server, as given on the command line
- * @throws CliError exit code 2 for what is no URL; LoginRequiredError where there is none
+ * @throws CliError exit code 2 if it is not a URL; LoginRequiredError if there is none
  */
 export async function requireLogin(store: TokenFile, url: string): Promise<KeptLogin> {
   const login = await findLogin(store, url);

@@ -9,7 +9,7 @@ import { traceOption } from './connection-options.ts';
 import { requireLogin } from './stored-login.ts';
 import { withTrace } from './trace.ts';
 
-/** Options of `gatehouse token`, as commander gives them. */
+/** Options of `gatehouse token`, as commander parses them. */
 export interface TokenOptions {
   header?: boolean;
   show?: boolean;
@@ -17,11 +17,10 @@ export interface TokenOptions {
 }
 
 /**
- * `gatehouse token`: prints the access token of a login for another program, renewed where it ends soon. On a terminal
- * it would stay in the scrollback, and is printed only where that is asked for (T-191).
+ * Runs `gatehouse token`: prints the access token of a login for another program, renewed if it expires soon. On a terminal
+ * it would stay in the scrollback, so it is printed there only with `--show` (T-191).
  * @param url URL of the MCP server
  * @param options `header`: as a header line; `show`: on a terminal too
- * @param io the surroundings
  * @throws CliError
  * @see RFC 6750 section 2.1
  */
@@ -40,7 +39,7 @@ export async function runToken(url: string, options: TokenOptions, io: CommandIo
     const { accessToken, dpopKey } = (await freshCredential({ fetch, now }, store, server)) ?? kept;
     if (dpopKey !== undefined)
       throw new CliError(
-        'The token of this login is bound to a key: without a proof for each request, which only this client makes, it is worthless.',
+        'The token of this login is bound to a key. It works only with a proof for each request, which only this client can make.',
         exitCodes.usage,
         `For another program that speaks MCP: ${programName} connect ${word}`,
       );
@@ -50,11 +49,7 @@ export async function runToken(url: string, options: TokenOptions, io: CommandIo
   }
 }
 
-/**
- * Adds `gatehouse token`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse token`. */
 export function registerToken(program: Command, io: CommandIo = processIo()): void {
   program
     .command('token')

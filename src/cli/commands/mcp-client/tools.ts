@@ -39,7 +39,7 @@ function describeArguments(schema: Record<string, unknown>): string {
     .join(', ');
 }
 
-/** @returns the first of a long text */
+/** Returns the start of a long text. */
 export function shortened(text: string, length = maxDescription): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
@@ -48,7 +48,7 @@ export function shortened(text: string, length = maxDescription): string {
  * Writes tools as a table: name, description, arguments; optional arguments have a question mark.
  * @param tools what the server listed
  * @param options width of the terminal, and colours
- * @returns text that is fit for a terminal (T-190)
+ * @returns text that is safe for a terminal (T-190)
  */
 export function formatTools(
   tools: readonly ShownTool[],
@@ -62,15 +62,15 @@ export function formatTools(
   return formatFittedTable(['NAME', 'DESCRIPTION', 'ARGUMENTS'], rows, options);
 }
 
-/** Options of `gatehouse tools`, as commander gives them. */
+/** Options of `gatehouse tools`, as commander parses them. */
 export interface ToolsOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** Where a gateway to several servers says which of them did not answer; docs/gateway.md. */
+/** Member in which a gateway to several servers lists the servers that did not respond; docs/gateway.md. */
 const unavailableMember = 'mcp-gatehouse/unavailable';
 
-/** Why tools are missing, as it says it for each that did not answer. */
+/** Returns the reasons why tools are missing. */
 function missingOf(meta: Record<string, unknown> | undefined): string[] {
   const missing = meta?.[unavailableMember];
   if (!Array.isArray(missing)) return [];
@@ -78,10 +78,9 @@ function missingOf(meta: Record<string, unknown> | undefined): string[] {
 }
 
 /**
- * `gatehouse tools`: lists the tools of an MCP server.
+ * Runs `gatehouse tools`: lists the tools of an MCP server.
  * @param url URL of the MCP server
- * @param options `json`: print `{ "tools": […] }`, with `_meta` where some are missing
- * @param io the surroundings
+ * @param options `json`: print `{ "tools": […] }`, with `_meta` if some are missing
  * @throws CliError
  */
 export async function runTools(url: string, options: ToolsOptions, io: CommandIo): Promise<void> {
@@ -89,7 +88,7 @@ export async function runTools(url: string, options: ToolsOptions, io: CommandIo
   const listed: { tools: ShownTool[]; _meta?: Record<string, unknown> | undefined } = await withServer(
     url,
     io,
-    // The SDK writes to standard output where a server has none of what is asked for.
+    // The SDK writes to standard output if a server does not have the capability.
     async (client) =>
       client.getServerCapabilities()?.tools
         ? client.listTools(undefined, requestOptions(options))
@@ -113,11 +112,7 @@ export async function runTools(url: string, options: ToolsOptions, io: CommandIo
     io.stdout.write(formatTools(tools, { width: io.stdout.columns, paint: createPaint(io.stdout, io.env) }));
 }
 
-/**
- * Adds `gatehouse tools`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse tools`. */
 export function registerTools(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('tools')

@@ -1,7 +1,7 @@
 import { type ClientContext, type Exchange, recordExchanges, toCurl } from '../../../client/index.ts';
 import { type CommandIo, createPaint, type Paint, printable, printableLine } from '../../output.ts';
 
-/** Most of a body that is shown, in characters. */
+/** Maximum length of a shown body, in characters. */
 const maxShown = 4000;
 
 function comment(text: string, paint: Paint): string {
@@ -42,9 +42,8 @@ export function formatExchange(exchange: Exchange, paint: Paint): string {
 }
 
 /**
- * The surroundings of a command whose HTTP exchanges are written to standard error as they happen.
- * @param io the surroundings
- * @param isOn false leaves them as they are
+ * Returns the command's io with a fetch that writes each HTTP exchange to standard error.
+ * @param isOn false returns `io` unchanged
  */
 export function withTrace(io: CommandIo, isOn = false): CommandIo {
   if (!isOn) return io;
@@ -56,16 +55,15 @@ export function withTrace(io: CommandIo, isOn = false): CommandIo {
 }
 
 /**
- * Tells of each slip of a server that was read all the same, once: with `--trace` as a comment of the script.
- * @param io the surroundings
- * @param isTraced whether the output is a trace
+ * Reports each tolerated mistake of a server once; with `--trace` as a comment of the script.
+ * @param isTraced true if the output is a trace
  * @see docs/tolerances.md (FA-24)
  */
 export function tellSlips(io: CommandIo, isTraced = false): NonNullable<ClientContext['tolerated']> {
   const paint = createPaint(io.stderr, io.env);
   const told = new Set<string>();
   return ({ tolerance, because }) => {
-    const line = printableLine(`Overlooked (${tolerance}): ${because}`);
+    const line = printableLine(`Tolerated (${tolerance}): ${because}`);
     if (told.has(line)) return;
     told.add(line);
     io.stderr.write(isTraced ? `${paint('yellow', `# ${line}`)}\n\n` : `${line}\n`);

@@ -9,7 +9,7 @@ import { formatLogin, formatLogins, loginAsJson, type ShownLogin } from './login
 import { requireLogin } from './stored-login.ts';
 import { withServer } from './with-server.ts';
 
-/** Options of `gatehouse whoami`, as commander gives them. */
+/** Options of `gatehouse whoami`, as commander parses them. */
 export interface WhoamiOptions {
   check?: boolean;
   /** Seconds. */
@@ -29,10 +29,9 @@ async function check({ server }: KeptLogin, { timeout, trace }: WhoamiOptions, i
 }
 
 /**
- * `gatehouse whoami`: shows the logins that are kept, without any secret; whether they work, where that is asked for.
+ * Runs `gatehouse whoami`: shows the stored logins without any secret, and with `--check` if they work.
  * @param url URL of one MCP server; undefined for all of them
  * @param options `check`: connects with each; `json`: one object, for all of them `{ "logins": [...] }`
- * @param io the surroundings
  * @throws CliError exit code 3 without the login of `url`, or any; with `check` that of the first login that does not work
  */
 export async function runWhoami(
@@ -66,17 +65,13 @@ export async function runWhoami(
   throw new CliError(`${failed.length} of ${logins.length} logins do not work.`, reason.exitCode);
 }
 
-/**
- * Adds `gatehouse whoami`.
- * @param program the command line
- * @param io the surroundings
- */
+/** Adds `gatehouse whoami`. */
 export function registerWhoami(program: Command, io: CommandIo = processIo()): void {
   const command = program
     .command('whoami')
-    .description('show the logins that are kept')
+    .description('show the stored logins')
     .argument('[url]', 'URL of one MCP server')
-    .option('--check', 'connect with each, to see whether it works')
+    .option('--check', 'connect with each login to see if it works')
     .option(...timeoutOption)
     .option('--trace', 'print each HTTP exchange of --check on standard error, without secrets')
     .option('--json', 'print one JSON object')

@@ -17,26 +17,24 @@ import {
 } from './connection-options.ts';
 import { tellSlips, withTrace } from './trace.ts';
 
-/** How a command connects. */
+/** Options of {@link withServer}. */
 export interface WithServerOptions extends ConnectionOptions {
-  /** What the client can be asked. */
+  /** Capabilities that the client declares. */
   capabilities?: ClientCapabilities;
   /** Sets the client up before it connects. */
   prepare?: (client: Client) => void;
 }
 
-/** How the commands name themselves to servers. */
+/** Returns the name and version that the commands report to servers. */
 export function clientInfo(): { name: string; version: string } {
   return { name: 'gatehouse', version: packageVersion() };
 }
 
 /**
- * What a command's requests go through: the login that is kept for the server, and the headers that were given. An
- * `Authorization` header that was given takes the place of the login. A machine that was logged in as itself has the
- * extension for that turned on (A13-01, A13-11).
+ * Returns the fetch functions of a command: they add the stored login and the given headers. A given `Authorization` header
+ * replaces the login. A machine login declares its extension (A13-01, A13-11).
  * @param server URL of the MCP server
  * @param options how to connect
- * @param io the surroundings
  * @throws CliError
  */
 export async function serverFetches(
@@ -57,7 +55,7 @@ export async function serverFetches(
   };
 }
 
-/** Options of a request of a command: it ends where the server neither answers nor tells of progress. */
+/** Returns the SDK's options for a request: it times out if the server sends neither a response nor progress. */
 export function requestOptions({ timeout }: ConnectionOptions): RequestOptions {
   return {
     resetTimeoutOnProgress: true,
@@ -66,10 +64,9 @@ export function requestOptions({ timeout }: ConnectionOptions): RequestOptions {
 }
 
 /**
- * Connects to an MCP server with the login that is kept for it, and does one thing there.
+ * Connects to an MCP server with the stored login, and runs one task.
  * @param url URL of the MCP server, or a command line, as given
- * @param io the surroundings
- * @param work what to do
+ * @param work the task
  * @param options how to connect
  * @throws CliError
  */

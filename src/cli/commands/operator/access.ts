@@ -8,14 +8,12 @@ interface SessionOptions extends InstallationOptions {
   client?: string;
 }
 
-/** Registers `gatehouse session list|end`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse session list|end`. */
 export function registerSession(program: Command, io: CommandIo = processIo()): void {
-  const session = program
-    .command('session')
-    .description('logins in browsers and sessions of MCP clients at your server');
+  const session = program.command('session').description('browser logins and MCP sessions at your server');
 
   operatorCommand(session, 'list', 'list the sessions')
-    .option('--account <email>', 'only of this account')
+    .option('--account <email>', 'only of this account (e-mail address)')
     .option('--client <id>', 'only of this MCP client')
     .action(async (options: SessionOptions) => {
       const { account: email, client: clientId } = options;
@@ -45,7 +43,7 @@ export function registerSession(program: Command, io: CommandIo = processIo()): 
     'end a session, its streams and calls, within a second; tokens stay',
   ).action(async (id: string, options: SessionOptions) => {
     const kind = await withAdministration(options, false, ({ sessions }) => sessions.end(id));
-    const advice = kind === 'mcp' ? ' To end what its app may do as well: gatehouse grant revoke.' : '';
+    const advice = kind === 'mcp' ? ' Its app keeps its tokens; to end them: gatehouse grant revoke.' : '';
     io.stdout.write(options.json ? formatJson({ ended: id }) : `Ended.${advice}\n`);
   });
 }
@@ -56,12 +54,12 @@ interface GrantOptions extends InstallationOptions {
   client?: string;
 }
 
-/** Registers `gatehouse grant list|revoke`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse grant list|revoke`. */
 export function registerGrant(program: Command, io: CommandIo = processIo()): void {
-  const grant = program.command('grant').description('what people allowed apps to do at your server');
+  const grant = program.command('grant').description('grants: what people allowed apps to do at your server');
 
   operatorCommand(grant, 'list', 'list the grants that have not expired')
-    .option('--account <email>', 'only of this account')
+    .option('--account <email>', 'only of this account (e-mail address)')
     .option('--client <id>', 'only of this client')
     .action(async (options: GrantOptions) => {
       const { account: email, client: clientId } = options;
@@ -104,14 +102,14 @@ interface CredentialOptions extends InstallationOptions {
   name?: string;
 }
 
-/** Registers `gatehouse credential list|remove`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse credential list|remove`. */
 export function registerCredential(program: Command, io: CommandIo = processIo()): void {
   const credential = program
     .command('credential')
-    .description('keys that people entered for MCP servers behind the gate');
+    .description('credentials that people entered for MCP servers behind the gate');
 
-  operatorCommand(credential, 'list', 'list who has entered what, and when; no values')
-    .option('--account <email>', 'only of this account')
+  operatorCommand(credential, 'list', 'list who entered which credential, and when; never a value')
+    .option('--account <email>', 'only of this account (e-mail address)')
     .action(async (options: CredentialOptions) => {
       const listed = await withAdministration(options, false, ({ credentials }) =>
         credentials.list(options.account),
@@ -130,10 +128,10 @@ export function registerCredential(program: Command, io: CommandIo = processIo()
   operatorCommand(
     credential,
     'remove <route>',
-    'remove what people entered for a route; what was started with it ends within a second',
+    'remove the credentials that people entered for a route; processes started with them end within a second',
   )
-    .option('--account <email>', 'only of this account')
-    .option('--name <name>', 'only this one')
+    .option('--account <email>', 'only of this account (e-mail address)')
+    .option('--name <name>', 'only the credential of this name')
     .action(async (route: string, options: CredentialOptions) => {
       const { account: email, name } = options;
       const removed = await withAdministration(options, false, ({ credentials }) =>

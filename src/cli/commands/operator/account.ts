@@ -41,9 +41,9 @@ function describe(account: ShownAccount): string[][] {
   ];
 }
 
-/** Registers `gatehouse account add|list|show|disable|enable|reset|sessions|remove-factors|remove|password`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse account add|list|show|disable|enable|reset|sessions|remove-factors|remove|password`. */
 export function registerAccount(program: Command, io: CommandIo = processIo()): void {
-  const account = program.command('account').description('people who can log in to your server');
+  const account = program.command('account').description('accounts of people who can log in to your server');
   const command = (name: string, description: string): Command => operatorCommand(account, name, description);
   const say = (options: AccountOptions, value: unknown, sentence: string): void => {
     io.stdout.write(options.json ? formatJson(value) : `${sentence}\n`);
@@ -77,18 +77,19 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
     io.stdout.write(options.json ? formatJson(shown) : formatTable(describe(shown)));
   });
 
-  command('disable <email>', 'shut an account: no login, and its sessions and tokens end at once').action(
-    async (email: string, options: AccountOptions) => {
-      await withAdministration(options, false, ({ accounts }) => accounts.disable(email));
-      say(
-        options,
-        { disabled: email },
-        `Disabled ${printableLine(email)}. Its sessions and tokens have ended.`,
-      );
-    },
-  );
+  command(
+    'disable <email>',
+    'disable an account: nobody can log in to it, and its sessions and tokens end at once',
+  ).action(async (email: string, options: AccountOptions) => {
+    await withAdministration(options, false, ({ accounts }) => accounts.disable(email));
+    say(
+      options,
+      { disabled: email },
+      `Disabled ${printableLine(email)}. Its sessions and tokens have ended.`,
+    );
+  });
 
-  command('enable <email>', 'open a disabled account again').action(
+  command('enable <email>', 'enable a disabled account').action(
     async (email: string, options: AccountOptions) => {
       await withAdministration(options, false, ({ accounts }) => accounts.enable(email));
       say(options, { enabled: email }, `Enabled ${printableLine(email)}.`);
@@ -108,7 +109,7 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
     },
   );
 
-  command('password <email>', 'set a password; every session and token of the account ends')
+  command('password <email>', 'set a new password, and end every session and token of the account')
     .option('--password-stdin', 'read the password from standard input instead of asking')
     .action(async (email: string, options: AccountOptions) => {
       const password = await readNewPassword(options.passwordStdin === true, io.stdin);
@@ -116,7 +117,7 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
       say(
         options,
         { changed: email },
-        `Changed. The sessions and tokens of ${printableLine(email)} have ended.`,
+        `Changed the password. The sessions and tokens of ${printableLine(email)} have ended.`,
       );
     });
 }
@@ -127,7 +128,7 @@ interface AccessOptions extends InstallationOptions {
   publicUrl?: string;
 }
 
-/** What the link a person is given begins with: the public URL of the command or the settings, whatever anybody's request says (T-106). */
+/** Returns the start of the link: the public URL of the command or the settings, never of a request (T-106). */
 async function baseOf({
   config,
   publicUrl: given,
@@ -148,8 +149,8 @@ export function registerAccountAccess(
   command: (name: string, description: string) => Command,
   io: CommandIo,
 ): void {
-  command('reset <email>', 'print a link with which a person sets a new password; it works once, for an hour')
-    .option('--public-url <url>', 'where people reach the server, where the settings do not say it')
+  command('reset <email>', 'print a link for setting a new password; it works once, for an hour')
+    .option('--public-url <url>', 'public URL of the server, if the settings do not set it')
     .action(async (email: string, options: AccessOptions) => {
       const { base, isGuessed } = await baseOf(options);
       const reset = await withAdministration(options, false, ({ accounts }) =>
@@ -158,21 +159,19 @@ export function registerAccountAccess(
       const link = `${base}${reset.path}`;
       io.stdout.write(options.json ? formatJson({ link, expiresAt: reset.expiresAt }) : `${link}\n`);
       if (!options.json)
-        io.stderr.write(
-          `Works once, until ${isoTime(reset.expiresAt)}. Give it to nobody but that person.\n`,
-        );
+        io.stderr.write(`Works once, until ${isoTime(reset.expiresAt)}. Give it only to that person.\n`);
       if (isGuessed)
         io.stderr.write(
-          'The settings name no publicUrl: where the server is reached elsewhere, give --config or --public-url.\n',
+          'The settings have no publicUrl. If people reach the server at another URL, give --config or --public-url.\n',
         );
     });
 
-  command('sessions <email>', 'list the logins of an account in browsers, or end them')
-    .option('--end', 'end all of them; apps go on')
+  command('sessions <email>', 'list or end the browser logins of an account')
+    .option('--end', 'end all of them; apps stay logged in')
     .action(async (email: string, options: AccessOptions) => {
       if (options.end) {
         const ended = await withAdministration(options, false, ({ accounts }) => accounts.endSessions(email));
-        const sentence = `Ended ${ended} login${ended === 1 ? '' : 's'} of ${printableLine(email)} in browsers.\n`;
+        const sentence = `Ended ${ended} browser login${ended === 1 ? '' : 's'} of ${printableLine(email)}.\n`;
         io.stdout.write(options.json ? formatJson({ ended }) : sentence);
         return;
       }
@@ -185,7 +184,7 @@ export function registerAccountAccess(
 
   command(
     'remove-factors <email>',
-    'remove passkeys and one-time codes of somebody who lost their device',
+    'remove passkeys and one-time codes of a person who lost their device',
   ).action(async (email: string, options: AccessOptions) => {
     const removed = await withAdministration(options, false, ({ accounts }) => accounts.removeFactors(email));
     const codes = removed.oneTimeCodes ? 'one-time codes are off' : 'one-time codes were off';
@@ -194,7 +193,7 @@ export function registerAccountAccess(
   });
 }
 
-/** More than any password we take. */
+/** More than the longest accepted password. */
 const maxInputBytes = 4096;
 
 async function readAll(stdin: Readable): Promise<string> {
@@ -230,20 +229,20 @@ function ask(question: string, stdin: Readable): Promise<string> {
 }
 
 /**
- * Reads a new password: from standard input where that was asked for, else twice at a prompt that shows nothing.
- * Never from the arguments, which other users of the machine can read (T-191).
- * @throws CliError where there is no terminal to ask at, nobody answers there, or the two differ
+ * Reads a new password from standard input, or asks for it twice without showing it. It is never an argument, because other
+ * users of the machine can read arguments (T-191).
+ * @throws CliError if there is no terminal, nobody answers, or the two passwords differ
  */
 export async function readNewPassword(fromStdin: boolean, stdin: Readable): Promise<string> {
   if (fromStdin) return readAll(stdin);
   if (!isTerminal(stdin))
     throw new CliError(
-      'There is no terminal to type a password at.',
+      'There is no terminal to ask for the password.',
       exitCodes.usage,
       'Pipe it in with --password-stdin.',
     );
   const password = await ask('New password: ', stdin);
-  if ((await ask('Once more: ', stdin)) !== password)
+  if ((await ask('Repeat the new password: ', stdin)) !== password)
     throw new CliError('The two passwords differ.', exitCodes.usage);
   return password;
 }

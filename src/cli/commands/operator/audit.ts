@@ -26,14 +26,14 @@ function parseTime(text: string): number {
 
 function withFilter(command: Command): Command {
   return command
-    .option('--event <name>', 'only this event, such as token.issued; with login. all that begin so')
-    .option('--account <account>', 'only of this account, by its e-mail address or id')
-    .option('--client <id>', 'only of this client')
-    .option('--since <time>', 'only of this time or later', parseTime)
-    .option('--until <time>', 'only of before this time', parseTime);
+    .option('--event <name>', 'only this event, such as token.issued; login. selects all that begin with it')
+    .option('--account <account>', 'only events of this account (e-mail address or id)')
+    .option('--client <id>', 'only events of this client')
+    .option('--since <time>', 'only events at or after this time', parseTime)
+    .option('--until <time>', 'only events before this time', parseTime);
 }
 
-/** What is asked of the log, which names accounts by their ids, and those that operators work on by their addresses. */
+/** Builds the query. The log names accounts by id, and accounts that operators change by e-mail address. */
 async function queryOf({ accounts }: Administration, { event, account, client, since, until }: Filter) {
   const shown = account?.includes('@')
     ? await accounts.show(account)
@@ -48,7 +48,7 @@ async function queryOf({ accounts }: Administration, { event, account, client, s
   };
 }
 
-/** JSON in one line of ASCII: nothing in it that a terminal could act on (T-190). */
+/** Formats JSON as one line of ASCII, so that a terminal can execute nothing in it (T-190). */
 function jsonLine(value: unknown): string {
   const ascii = JSON.stringify(value).replace(
     /[^\x20-\x7E]/g,
@@ -57,14 +57,14 @@ function jsonLine(value: unknown): string {
   return `${ascii}\n`;
 }
 
-/** Registers `gatehouse audit list|verify|export`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse audit list|verify|export`. */
 export function registerAudit(program: Command, io: CommandIo = processIo()): void {
   const audit = program
     .command('audit')
-    .description('what happened at your server: logins, consents, tokens, commands');
+    .description('audit log of your server: logins, consents, tokens, commands');
 
   withFilter(operatorCommand(audit, 'list', 'list the newest events, the newest last'))
-    .option('--limit <number>', 'how many (default: 50)', parseWhole(1, 10_000))
+    .option('--limit <number>', 'number of events (default: 50)', parseWhole(1, 10_000))
     .action(async (options: Filter & { limit?: number }) => {
       const events = await withAdministration(options, false, async (administration) =>
         administration.audit.list({
@@ -103,36 +103,36 @@ type Audit = ReturnType<typeof createAdministration>['audit'];
 type Fault = Awaited<ReturnType<Audit['verify']>>['faults'][number];
 type Restore = { seq: number; at: number; asOf: string | undefined };
 
-/** A head that was noted. */
+/** A head that an earlier check printed. */
 interface Known {
   seq: number;
   hash: string;
 }
 
-/** Most restores that are looked at, the newest. */
+/** Maximum number of restores that are read, newest first. */
 const maxRestores = 100;
 
-/** Faults of a log in which nothing was changed: it is another one than that of which the head was noted. */
+/** Faults of an unchanged log that is not the log of the given head. */
 const againstHead: ReadonlySet<Fault['fault']> = new Set<Fault['fault']>(['ends_before_head', 'other_head']);
 
 function parseHead(text: string): Known {
   const [, seq, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
     throw new InvalidArgumentError(
-      'A head is what gatehouse audit verify printed: a number, a colon and a hash.',
+      'A head is a number, a colon and a hash, as gatehouse audit verify prints it.',
     );
   return { seq: Number(seq), hash };
 }
 
 function faultLine({ seq, fault }: Fault): string {
   if (fault === 'other_head')
-    return `Event ${seq} is another one than the head that was noted: the log was put back from a backup that is older than the note, and has grown since.`;
+    return `Event ${seq} is not the event of that head: the log was restored from a backup that is older than the head, and has grown since.`;
   if (fault !== 'ends_before_head') return `event ${seq}: ${fault.replaceAll('_', ' ')}`;
-  const where = seq === 0 ? 'The log is empty, without' : `The log ends at event ${seq}, before`;
-  return `${where} the head that was noted: it was cut off, or put back from a backup that is older than the note.`;
+  const where = seq === 0 ? 'The log is empty, and lacks' : `The log ends at event ${seq}, before`;
+  return `${where} the event of that head: events were removed, or the log was restored from a backup that is older than the head.`;
 }
 
-/** The restore of a backup that explains why a log has not a head that was noted; undefined where it has none. */
+/** Returns the restore of a backup that explains why the log lacks an earlier head; undefined if there is none. */
 async function findRestore(audit: Audit, head: Known): Promise<Restore | undefined> {
   const restores = await audit.list({ event: 'installation.restored', limit: maxRestores });
   const found = restores.findLast(({ seq }) => seq <= head.seq);
@@ -140,24 +140,23 @@ async function findRestore(audit: Audit, head: Known): Promise<Restore | undefin
 }
 
 function restoreLine({ seq, at, asOf }: Restore): string {
-  return `Event ${seq}, of ${isoTime(at)}, is the restore of a backup of ${asOf}: what came after the backup is not in this log, nor is a head that was noted then.`;
+  return `Event ${seq} (${isoTime(at)}) is the restore of a backup of ${asOf}: later events, and heads of that time, are not in this log.`;
 }
 
-/** What to do about a log that has not the head that was noted. */
+/** Creates the error for a log that lacks the given head. */
 function otherLog(restore: Restore | undefined): CliError {
   return new CliError(
-    'The audit log does not have the head that was noted.',
+    'The audit log does not contain the event of that head.',
     exitCodes.faultsFound,
     restore
-      ? `If the head was noted before that restore, all is well: note the head of now, which ${programName} audit verify prints.`
-      : 'The log has no restore of a backup that would explain it: compare it with the server’s log and with backups; gatehouse audit export prints what is there.',
+      ? `If the head was printed before that restore, nothing is wrong: keep the new head, which ${programName} audit verify prints.`
+      : 'No restore of a backup in the log explains this: compare the log with the server’s log and with backups. gatehouse audit export prints its events.',
   );
 }
 
 /**
  * Registers `gatehouse audit verify`.
  * @param command makes a command of `gatehouse audit` with the options they all have
- * @param io the surroundings
  */
 export function registerAuditVerify(
   command: (name: string, description: string) => Command,
@@ -166,7 +165,7 @@ export function registerAuditVerify(
   command('verify', 'check that no event was changed, removed or added')
     .option(
       '--head <seq:hash>',
-      'what an earlier check printed: shows a log that was put back as a whole',
+      'head that an earlier check printed; detects that the whole log was replaced',
       parseHead,
     )
     .action(async (options: InstallationOptions & { json?: boolean; head?: Known }) => {
@@ -179,12 +178,12 @@ export function registerAuditVerify(
       const head = verdict.head ? `${verdict.head.seq}:${verdict.head.hash}` : 'none';
       const lines = verdict.isWhole
         ? [
-            `Whole: ${verdict.rows} event${verdict.rows === 1 ? '' : 's'}.`,
+            `Intact: ${verdict.rows} event${verdict.rows === 1 ? '' : 's'}.`,
             `Head: ${head}`,
-            'Keep the head elsewhere, and check against it later with --head.',
+            'Store the head elsewhere, and check it later with --head.',
           ]
         : [
-            isOther ? 'Whole by itself, but not the log of that head:' : 'Not whole:',
+            isOther ? 'Intact, but without the event of that head:' : 'Not intact:',
             ...verdict.faults.map(faultLine),
             ...(restore ? [restoreLine(restore)] : []),
           ];
@@ -198,7 +197,7 @@ export function registerAuditVerify(
       throw new CliError(
         'The audit log was changed by somebody who could write the database.',
         exitCodes.faultsFound,
-        'Compare it with the server’s log and with backups; gatehouse audit export prints what is there.',
+        'Compare it with the server’s log and with backups. gatehouse audit export prints its events.',
       );
     });
 }

@@ -13,18 +13,21 @@ import {
 
 interface BackupOptions extends InstallationOptions {
   json?: boolean;
-  /** False where `--no-keys` was given. */
+  /** False with `--no-keys`. */
   keys: boolean;
 }
 
-/** Registers `gatehouse backup`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse backup`. */
 export function registerBackup(program: Command, io: CommandIo = processIo()): void {
   program
     .command('backup <folder>')
     .description('copy the data of your server, which may be running, into a new folder')
     .option('--data <folder>', 'data folder of the server (default: ./data)')
     .option('--config <file>', 'config file of the server')
-    .option('--no-keys', 'leave the key file out: the backup is useless without it, to you and to thieves')
+    .option(
+      '--no-keys',
+      'leave out the key file; without it nobody can use the backup, neither you nor a thief',
+    )
     .option('--json', 'print JSON')
     .action(async (target: string, options: BackupOptions) => {
       const data = await findDataFolder(options);
@@ -32,9 +35,9 @@ export function registerBackup(program: Command, io: CommandIo = processIo()): v
       const sentences = [
         `Wrote ${join(backup.folder, 'gatehouse.db')}, ${backup.bytes} bytes, checked.`,
         backup.withKeys
-          ? 'The key file is in it: whoever has this folder has your installation. Keep it encrypted.'
-          : 'The key file is not in it. Keep a copy of gatehouse.keys.json elsewhere: without it nothing can be restored.',
-        `To put it back: ${programName} restore ${shellWord(backup.folder)} --data ${shellWord(data)}`,
+          ? 'It contains the key file: anybody with this folder controls your installation. Keep it encrypted.'
+          : 'It does not contain the key file. Keep a copy of gatehouse.keys.json elsewhere: without it the backup cannot be restored.',
+        `To restore it: ${programName} restore ${shellWord(backup.folder)} --data ${shellWord(data)}`,
       ];
       io.stdout.write(options.json ? formatJson(backup) : `${sentences.join('\n')}\n`);
     });
@@ -46,22 +49,22 @@ interface RestoreCommandOptions extends InstallationOptions {
   keepLogins?: boolean;
 }
 
-/** Registers `gatehouse restore`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse restore`. */
 export function registerRestore(program: Command, io: CommandIo = processIo()): void {
   program
     .command('restore <backup>')
-    .description('put a backup back while the server is stopped; everybody has to log in again')
-    .option('--data <folder>', 'data folder it becomes (default: ./data)')
+    .description('restore a backup while the server is stopped; everybody must log in again')
+    .option('--data <folder>', 'data folder to restore into (default: ./data)')
     .option('--config <file>', 'config file of the server')
-    .option('--replace', 'put a database that is in the data folder aside')
+    .option('--replace', 'replace the database in the data folder; it is renamed, not deleted')
     .option(
       '--keep-logins',
-      'keep consents, tokens and logins as they were: only where nothing happened since the backup, as in a move',
+      'keep consents, tokens and logins: only if nothing has happened since the backup, as in a move',
     )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. With --replace, clients that were denied and accounts that were disabled since\nstay so where the database that is replaced can be read. Passwords and accounts are as they were: look through them\nwith gatehouse account list.',
+      '\nConsents, tokens, codes and logins of the backup end, because used or revoked ones would become valid again. With\n--replace, clients that were denied and accounts that were disabled since the backup stay so, if the former database\ncan be read. Accounts and passwords are those of the backup: check them with gatehouse account list.',
     )
     .action(async (backup: string, options: RestoreCommandOptions) => {
       const data = await namedDataFolder(options);
@@ -81,9 +84,9 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
         `Restored into ${data}.`,
         keptLogins
           ? 'Consents, tokens and logins are as they were.'
-          : 'All consents, tokens and logins have ended: everybody logs in again.',
+          : 'All consents, tokens and logins have ended: everybody must log in again.',
         ...describeCarriedOver(restored.carriedOver),
-        ...(restored.putAside ? [`The database that was there is now ${restored.putAside}`] : []),
+        ...(restored.putAside ? [`The former database is now ${restored.putAside}`] : []),
       ];
       io.stdout.write(
         options.json ? formatJson({ data, keptLogins, ...restored }) : `${sentences.join('\n')}\n`,
@@ -93,7 +96,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
 
 type CarriedOver = Awaited<ReturnType<typeof restoreDataFolder>>['carriedOver'];
 
-/** Names shown of a list; the rest is counted. */
+/** Maximum number of names shown of a list; the rest is counted. */
 const shown = 20;
 
 function list(names: readonly string[]): string {
@@ -102,27 +105,27 @@ function list(names: readonly string[]): string {
 }
 
 /**
- * Says what of the database that was replaced holds on, and what the operator has to decide anew.
- * @returns a sentence each; none where there is nothing to say
+ * Describes what was kept from the replaced database, and what the operator has to decide.
+ * @returns one sentence for each fact; empty if there is none
  */
 export function describeCarriedOver(carried: CarriedOver): string[] {
   if (carried === undefined) return [];
   if (carried === 'unreadable')
     return [
-      'The database that was there cannot be read: who was disabled or denied since the backup is let in again. See gatehouse account list and gatehouse client list.',
+      'The former database cannot be read: accounts and clients that were disabled or denied since the backup are active again. See gatehouse account list and gatehouse client list.',
     ];
   const { refusedClients, disabledAccounts, renewedTokens, returnedAccounts, olderPasswords } = carried;
   const parts: [boolean, string][] = [
     [refusedClients.length > 0, `Clients that stay denied or removed: ${list(refusedClients)}.`],
     [disabledAccounts.length > 0, `Accounts that stay disabled: ${list(disabledAccounts)}.`],
-    [renewedTokens > 0, `Registration access tokens that stay those of now: ${renewedTokens}.`],
+    [renewedTokens > 0, `Registration access tokens kept from the former database: ${renewedTokens}.`],
     [
       returnedAccounts.length > 0,
-      `Accounts that are back, which were not in the database that was replaced: ${list(returnedAccounts)}. To remove one again: gatehouse account remove EMAIL`,
+      `Accounts that exist again, which the former database did not have: ${list(returnedAccounts)}. To remove one again: gatehouse account remove EMAIL`,
     ],
     [
       olderPasswords.length > 0,
-      `Accounts whose password is an older one again: ${list(olderPasswords)}. To have one set anew: gatehouse account reset EMAIL`,
+      `Accounts that have an older password again: ${list(olderPasswords)}. To set a new one: gatehouse account reset EMAIL`,
     ],
   ];
   return parts.flatMap(([applies, sentence]) => (applies ? [sentence] : []));

@@ -16,7 +16,7 @@ import {
 type Administration = ReturnType<typeof createAdministration>;
 type ShownClient = Awaited<ReturnType<Administration['clients']['show']>>;
 
-/** Longest part of a client's own words in a table. */
+/** Maximum length of a client's own texts in a table. */
 const cellLength = 60;
 
 function cell(text: string): string {
@@ -41,7 +41,7 @@ function describe(client: ShownClient): string {
       ['Registered', isoTime(createdAt)],
       ['Last used', lastUse(usedAt)],
       ['Grants', String(grants)],
-      ['What it says about itself', ''],
+      ['Its own metadata', ''],
       ...said,
     ].map((row) => row.map(keepIndent)),
   );
@@ -51,7 +51,7 @@ function keepIndent(text: string): string {
   return /^ */.exec(text)?.[0] + printableLine(text);
 }
 
-/** Registers `gatehouse client list|show|add|approve|deny|invite|remove`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse client list|show|add|approve|deny|invite|remove`. */
 export function registerClient(program: Command, io: CommandIo = processIo()): void {
   const client = program.command('client').description('OAuth clients of your server');
   const command: AddClientCommand = (name, description) => operatorCommand(client, name, description);
@@ -63,7 +63,7 @@ export function registerClient(program: Command, io: CommandIo = processIo()): v
     });
   };
 
-  command('list', 'list the clients; names are as the clients gave them').action(
+  command('list', 'list the clients; the names are what the clients call themselves').action(
     async (options: ClientOptions) => {
       const clients = await withAdministration(options, false, (administration) =>
         administration.clients.list(),
@@ -92,7 +92,7 @@ export function registerClient(program: Command, io: CommandIo = processIo()): v
     },
   );
 
-  command('show <client-id>', 'show a client with all it says about itself').action(
+  command('show <client-id>', 'show a client with its own metadata').action(
     async (clientId: string, options: ClientOptions) => {
       const shown = await withAdministration(options, false, ({ clients }) => clients.show(clientId));
       io.stdout.write(options.json ? formatJson(shown) : describe(shown));
@@ -102,10 +102,10 @@ export function registerClient(program: Command, io: CommandIo = processIo()): v
   registerClientAdd(command, io);
   decision(
     'approve',
-    'let a client in that waits for approval, or was denied',
+    'approve a client that waits for approval or was denied',
     'Approved. People can log in with it now.',
   );
-  decision('deny', 'keep a client out', 'Denied. Its tokens have ended, and nobody can log in with it.');
+  decision('deny', 'deny a client', 'Denied. Its tokens have ended, and nobody can log in with it.');
   registerClientInvite(command, io);
 
   command('remove <client-id>', 'remove a client with its tokens').action(
@@ -173,22 +173,24 @@ function toClient(name: string, options: AddOptions): ClientToAdd {
   };
 }
 
-/** Registers `gatehouse client add`, the way to a client id where clients do not register themselves (A5-03). */
+/** Registers `gatehouse client add`, for clients that do not register themselves (A5-03). */
 export function registerClientAdd(command: AddClientCommand, io: CommandIo): void {
-  command('add <name>', 'add a client of yours; its secret, where it has one, is shown once')
-    .option('--redirect-uri <uri>', 'where its codes may go; may be given several times', several)
-    .option('--client-id <id>', 'its id; a random one by default')
+  command('add <name>', 'register a client; its secret, if it has one, is shown once')
+    .option('--redirect-uri <uri>', 'a redirect URI; repeatable', several)
+    .option('--client-id <id>', 'client id (default: a random one)')
     .addOption(
-      new Option('--auth-method <method>', 'how it authenticates').choices(authMethods).default('none'),
+      new Option('--auth-method <method>', 'how it authenticates at the token endpoint')
+        .choices(authMethods)
+        .default('none'),
     )
     .option(
       `--grant-type <type>`,
-      `what it may ask for, of ${grantTypes.join(', ')}; may be given several times (default: the first two)`,
+      `a grant type it may use: ${grantTypes.join(', ')}; repeatable (default: the first two)`,
       several,
     )
-    .option('--scope <scopes>', 'the most it may ask for, parted by spaces')
+    .option('--scope <scopes>', 'scopes it may request, separated by spaces')
     .option('--jwks-file <file>', 'its public keys, a JSON Web Key Set')
-    .option('--jwks-uri <url>', 'where its public keys are')
+    .option('--jwks-uri <url>', 'URL of its public keys')
     .action(async (name: string, options: AddOptions) => {
       const client = toClient(name, options);
       const isOff =
@@ -204,15 +206,15 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       if (options.json) return void io.stdout.write(formatJson(added));
       io.stdout.write(`Client ID      ${clientId}\n`);
       if (clientSecret !== undefined) io.stdout.write(`Client secret  ${clientSecret}\n`);
-      if (clientSecret !== undefined) io.stderr.write('The secret is shown once: only its hash is kept.\n');
+      if (clientSecret !== undefined) io.stderr.write('The secret is shown once: only its hash is stored.\n');
       if (isOff)
         io.stderr.write(
-          'It gets no token for itself until clients.clientCredentials is true in the settings.\n',
+          'It gets no token by client_credentials until clients.clientCredentials is true in the settings.\n',
         );
     });
 }
 
-/** The members of a client that are named in problems, by the options and arguments that give them. */
+/** Options and arguments of the command, by the member of a client that they set. */
 const flags: Readonly<Record<string, string>> = {
   clientId: '--client-id',
   name: '<name>',
@@ -224,11 +226,11 @@ const flags: Readonly<Record<string, string>> = {
   scopes: '--scope',
 };
 
-/** Members whose names are no words of a sentence: they are members wherever they stand. */
+/** Members whose names are not English words, so they can be replaced anywhere in a sentence. */
 const codeNames = /\b(clientId|redirectUris|authMethod|grantTypes|jwksUri|jwks)\b/g;
 
 /**
- * Says problems of a client in the words of the command line.
+ * Rewrites problems of a client in the words of the command line.
  * @param problems one a line, each beginning with the member it is about and, in a list, its place from 0
  */
 export function nameFlags(problems: string): string {
@@ -255,9 +257,9 @@ const daySeconds = 86_400;
 
 /** Registers `gatehouse client invite`, which prints an initial access token once (RFC 7591 section 3). */
 export function registerClientInvite(command: AddClientCommand, io: CommandIo): void {
-  command('invite', 'make an initial access token, with which clients can register; it is shown once')
-    .option('--uses <n>', 'how many clients can be registered with it', parseWhole(1, 10_000), 1)
-    .option('--days <n>', 'how long it is good', parseWhole(1, 365), 7)
+  command('invite', 'create an initial access token for registering clients; it is shown once')
+    .option('--uses <n>', 'number of clients that can register with it', parseWhole(1, 10_000), 1)
+    .option('--days <n>', 'days until it expires', parseWhole(1, 365), 7)
     .action(async ({ uses, days, ...options }: InviteOptions) => {
       const { loadSome } = await loadSettingsReader();
       const { registration } = loadSome(options.config, ['clients']).clients;
@@ -272,7 +274,7 @@ export function registerClientInvite(command: AddClientCommand, io: CommandIo): 
         );
       if (registration !== 'initial_access_token')
         io.stderr.write(
-          `It is of no use while clients.registration is ${registration}: only initial_access_token asks for one.\n`,
+          `It has no effect while clients.registration is ${registration}: only initial_access_token requires one.\n`,
         );
     });
 }

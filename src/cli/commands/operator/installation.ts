@@ -11,7 +11,7 @@ import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/read-on
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
 
-/** Where the commands of an operator find the installation. */
+/** Options that name the installation. */
 export interface InstallationOptions {
   config?: string;
   data?: string;
@@ -19,7 +19,7 @@ export interface InstallationOptions {
 
 const databaseIn = (folder: string): string => join(folder, dataFiles.database);
 
-/** @returns whether a data folder has a database; an empty file is none. @throws CliError where it cannot be looked for */
+/** Checks if a data folder has a database; an empty file is none. @throws CliError if the folder cannot be read */
 export function hasDatabase(folder: string): boolean {
   try {
     return holdsDatabase(folder);
@@ -33,33 +33,33 @@ export function hasDatabase(folder: string): boolean {
   }
 }
 
-/** @param folder a data folder. @throws CliError where there is no database, or it cannot be looked for */
+/** Requires a database in a data folder. @throws CliError if there is none, or the folder cannot be read */
 export function requireDatabase(folder: string): void {
   if (hasDatabase(folder)) return;
   throw new CliError(
     `There is no Gatehouse database in ${printableLine(folder)}.`,
     exitCodes.cannotServe,
-    'Name the data folder with --data or the config file with --config, or start the server once to make it.',
+    'Name the data folder with --data or the config file with --config, or start the server once to create it.',
     'no_database',
   );
 }
 
-/** @param folder a data folder that was named. @throws CliError where it is not there: most often a slip of the pen */
+/** Requires that a data folder exists. @throws CliError if not: most often its name is mistyped */
 function requireFolder(folder: string): void {
   if (existsSync(folder)) return;
   throw new CliError(
     `There is no folder ${printableLine(folder)}.`,
     exitCodes.cannotServe,
-    'Look at the name after --data. For a new installation make the folder first, or start the server once.',
+    'Check the path after --data. For a new installation create the folder first, or start the server once.',
     'no_folder',
   );
 }
 
 /**
- * Finds where an installation is, or would be; faults elsewhere in the config file do not matter while there is a
- * database.
+ * Finds the folder of an installation, which may not exist yet. If there is a database, other problems of the config file do
+ * not matter.
  * @returns its path, absolute
- * @throws CliError where the file does not tell, because of a SettingsRefused; SettingsRefused
+ * @throws CliError caused by a SettingsRefused, if the file does not name the folder; SettingsRefused
  */
 async function locateData(options: InstallationOptions): Promise<string> {
   const folder = await namedDataFolder(options);
@@ -70,10 +70,10 @@ async function locateData(options: InstallationOptions): Promise<string> {
 }
 
 /**
- * The data folder that options name, whether it is there or not. Where they name the folder itself, no config file is
- * read; else of the file its `data` alone.
+ * Returns the data folder that the options name; it may not exist. With `--data` no config file is read; otherwise only its
+ * `data` is read.
  * @returns its path, absolute
- * @throws CliError where the file does not tell, because of a SettingsRefused
+ * @throws CliError caused by a SettingsRefused, if the file does not name the folder
  */
 export async function namedDataFolder({ config, data }: InstallationOptions): Promise<string> {
   if (data !== undefined) return resolve(data);
@@ -94,9 +94,9 @@ export async function namedDataFolder({ config, data }: InstallationOptions): Pr
 }
 
 /**
- * Finds the data folder of an installation that is there, as its options or its config file name it.
+ * Finds the data folder of an existing installation, by its options or its config file.
  * @returns its path, absolute
- * @throws CliError where there is no installation; SettingsRefused
+ * @throws CliError if there is no installation; SettingsRefused
  */
 export async function findDataFolder(options: InstallationOptions): Promise<string> {
   const data = await locateData(options);
@@ -104,26 +104,26 @@ export async function findDataFolder(options: InstallationOptions): Promise<stri
   return data;
 }
 
-/** Gives what says on standard error that a database has to be brought up: nothing earlier can use it then. */
+/** Returns a function that announces a schema upgrade on standard error: earlier versions cannot use the database then. */
 export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUpgrade) => void {
   return ({ from, to }) =>
     void stderr.write(
-      `The database is of an earlier version. It has to be brought from schema ${from} to ${to}, which earlier versions do not know.\n`,
+      `The database is of an earlier version. It is upgraded from schema ${from} to ${to}; earlier versions cannot use it afterwards.\n`,
     );
 }
 
-/** Gives what says on standard error that a new database is made beside keys that had one, it seems. @param data folder */
+/** Returns a function that warns on standard error that a new database is created next to older keys. */
 function announceNewDatabase(data: string, stderr: CommandIo['stderr']): (keysFrom: number) => void {
   return (keysFrom) =>
     void stderr.write(
-      `${describeMissingDatabase(data, keysFrom)}: a new one is made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
+      `${describeMissingDatabase(data, keysFrom)}: a new one is created, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
     );
 }
 
-/** How often it is looked whether another process still has the database for itself, in milliseconds. */
+/** Poll interval while another process locks the database, in milliseconds. */
 const lookAgainMs = 250;
 
-/** Waits while another process has the database for itself, which may take minutes, and says so. */
+/** Waits while another process locks the database, which may take minutes, and says so on standard error. */
 async function waitWhileHeld(
   data: string,
   stderr: CommandIo['stderr'],
@@ -132,18 +132,18 @@ async function waitWhileHeld(
   const file = databaseIn(data);
   if (lookAtDatabase(file) !== 'held') return;
   stderr.write(
-    'Another process has the database for itself, as one has that brings it to a new schema. Waiting for it.\n',
+    'Another process has locked the database, for example to upgrade its schema. Waiting for it.\n',
   );
   do await pause(lookAgainMs, undefined, signal && { signal });
   while (lookAtDatabase(file) === 'held');
 }
 
 /**
- * Opens a data folder, and says on standard error where its database has to be brought up, is a new one beside old keys,
- * or another process is waited for that has it for itself.
+ * Opens a data folder. Says on standard error if its database is upgraded, is new next to older keys, or is locked by another
+ * process.
  * @param data path of the folder
  * @param signal ends the wait
- * @throws StorageFault, such as DatabaseHeld where another process reads the database and lets nobody write; KeyFileFault; the
+ * @throws StorageFault, such as DatabaseHeld if another process reads the database and lets nobody write; KeyFileFault; the
  * AbortError of the signal
  */
 export async function openInstallation(
@@ -172,8 +172,8 @@ export async function openInstallation(
 
 /**
  * Opens an installation for an operator's command and closes it afterwards. The server may be running.
- * @param mayCreate whether an installation may be made: in the folder of the config file or the default one, or in an
- *   existing one that `--data` names; otherwise a missing one is an error, most often a wrong path
+ * @param mayCreate allows creating an installation: in the folder of the config file, in the default folder, or in an
+ *   existing folder named by `--data`; otherwise a missing installation is an error, most often a wrong path
  * @throws CliError where there is no installation; StorageFault, KeyFileFault, SettingsRefused
  */
 export async function withAdministration<T>(
@@ -194,24 +194,24 @@ export async function withAdministration<T>(
 }
 
 /**
- * Begins the sentence on a data folder that seems to have lost its database: its keys are older than a first start
- * leaves them (T-172).
+ * Starts the sentence about a data folder that seems to have lost its database: its keys are older than after a first start
+ * (T-172).
  * @param data path of the folder
- * @param keysFrom when the oldest of its keys was made, epoch seconds
+ * @param keysFrom creation of its oldest key, in epoch seconds
  */
 export function describeMissingDatabase(data: string, keysFrom: number): string {
   const day = new Date(keysFrom * 1000).toISOString().slice(0, 10);
-  return `No database was found in ${printableLine(data)}, though its keys are of ${day}`;
+  return `No database was found in ${printableLine(data)}, although its keys are from ${day}`;
 }
 
 /**
- * Loads what reads config files: half of what a command of an operator loads, and one that is given the data folder needs
- * none of it.
+ * Loads the reader of config files. It is half of what an operator's command loads, and a command with `--data` does not
+ * need it.
  */
 export const loadSettingsReader = (): Promise<typeof import('../../../config/load.ts')> =>
   import('../../../config/load.ts');
 
-/** The options every command of an operator takes. @returns the command, for more options and its action */
+/** Adds an operator's command with the options that all of them have. */
 export function operatorCommand(parent: Command, name: string, description: string): Command {
   return parent
     .command(name)
@@ -221,7 +221,7 @@ export function operatorCommand(parent: Command, name: string, description: stri
     .option('--json', 'print JSON');
 }
 
-/** A time as tables show it. @param epochSeconds undefined gives a dash */
+/** Formats a time for tables. @param epochSeconds a dash stands for undefined */
 export function isoTime(epochSeconds: number | undefined): string {
   return epochSeconds === undefined ? '-' : new Date(epochSeconds * 1000).toISOString();
 }

@@ -17,23 +17,23 @@ type Administration = ReturnType<typeof createAdministration>;
 
 function rotationSentences({ kind, id, activeAt, isNew, misdated }: Rotated): string[] {
   if (!isNew)
-    return [`${kind}: ${id} was waiting already, in use from ${isoTime(activeAt)}; no other was made.`];
+    return [
+      `${kind}: ${id} was created before and is in use from ${isoTime(activeAt)}; no other key was created.`,
+    ];
   return [
-    `${kind}: ${id} is in use from ${isoTime(activeAt)}; the old key stays as long as anybody needs it.`,
+    `${kind}: ${id} is in use from ${isoTime(activeAt)}; the old key stays as long as it is needed.`,
     ...misdated.map(
       (key) =>
-        `${kind}: ${key.id} was dated ${isoTime(key.activeAt)}, ahead of the clock. It is passed over, and stays as long as the old key.`,
+        `${kind}: ${key.id} was dated ${isoTime(key.activeAt)}, ahead of the clock. It is ignored, and stays as long as the old key.`,
     ),
   ];
 }
 
-/** Registers `gatehouse keys list|rotate`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse keys list|rotate`. */
 export function registerKeys(program: Command, io: CommandIo = processIo()): void {
-  const keys = program
-    .command('keys')
-    .description('keys of your server: their ages, and new ones in their place');
+  const keys = program.command('keys').description('keys of your server: list and rotate them');
 
-  operatorCommand(keys, 'list', 'list the keys with their states and ages; never a key').action(
+  operatorCommand(keys, 'list', 'list the keys with their states and ages; never shows a key').action(
     async (options: KeysOptions) => {
       const list = await withAdministration(options, false, (administration) => administration.keys.list());
       const rows = list.map((key) => [
@@ -45,7 +45,7 @@ export function registerKeys(program: Command, io: CommandIo = processIo()): voi
         isoTime(key.retiredAt),
         key.sealedRows === undefined ? '-' : String(key.sealedRows),
       ]);
-      const heading = ['KIND', 'STATE', 'ID', 'MADE', 'IN USE FROM', 'REPLACED', 'SEALED ROWS'];
+      const heading = ['KIND', 'STATE', 'ID', 'CREATED', 'IN USE FROM', 'REPLACED', 'SEALED ROWS'];
       io.stdout.write(options.json ? formatJson(list) : formatTable([heading, ...rows]));
     },
   );
@@ -53,10 +53,10 @@ export function registerKeys(program: Command, io: CommandIo = processIo()): voi
   operatorCommand(
     keys,
     'rotate',
-    'make the next key, of one kind or of all; a running server takes it by itself',
+    'create the next key, of one kind or of all; a running server uses it without a restart',
   )
     .addArgument(new Argument('[kind]', 'which keys').choices([...kinds, 'all']).default('all'))
-    .option('--clock-is-right', 'pass over keys that are dated ahead of the clock of this machine')
+    .option('--clock-is-right', 'ignore keys that are dated ahead of the clock of this machine')
     .action(async (kind: Kind | 'all', options: KeysOptions & { clockIsRight?: boolean }) => {
       const rotated = await withAdministration(options, false, (administration) =>
         administration.keys.rotate(kind === 'all' ? kinds : [kind], {

@@ -20,37 +20,34 @@ interface Pin {
   changed?: { hash: string; definition?: string; at: number };
 }
 
-/** Registers `gatehouse pins list|accept|forget`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse pins list|accept|forget`. */
 export function registerPins(program: Command, io: CommandIo = processIo()): void {
   const pins = program
     .command('pins')
     .description(
-      'remembered definitions of MCP servers behind your server: tools, prompts, resource templates and instructions',
+      'pinned definitions of MCP servers behind your server: tools, prompts, resource templates and instructions',
     );
 
-  operatorCommand(pins, 'list', 'list the remembered definitions, and what changed of them')
+  operatorCommand(pins, 'list', 'list the pinned definitions and their changes')
     .argument('[route]', 'of this route only')
     .action(async (route: string | undefined, options: PinsOptions) => {
       const list = await withAdministration(options, false, ({ pins: all }) => all.list(route));
-      const heading = ['ROUTE', 'KIND', 'NAME', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
+      const heading = ['ROUTE', 'KIND', 'NAME', 'PINNED', 'CHANGED', 'HASH', 'DIFFERENCE'];
       io.stdout.write(
         options.json ? formatJson(list.map(pinAsJson)) : formatTable([heading, ...list.map(rowOf)]),
       );
     });
 
-  operatorCommand(pins, 'accept', 'accept changes of definitions; a running server notices')
+  operatorCommand(pins, 'accept', 'accept changed definitions; a running server applies it')
     .argument('<route>', 'name of the route')
-    .argument(
-      '<hashes...>',
-      'of the changes, as list shows them: what changed after you looked is not accepted',
-    )
+    .argument('<hashes...>', 'hashes of the changes, as list shows them; a later change is not accepted')
     .action(async (route: string, hashes: string[], options: PinsOptions) => {
       const accepted = await withAdministration(options, false, ({ pins: all }) => all.accept(route, hashes));
       const sentence = `Accepted: ${accepted.map(printableLine).join(', ')}.\n`;
       io.stdout.write(options.json ? formatJson({ accepted }) : sentence);
     });
 
-  operatorCommand(pins, 'forget', 'forget a definition, or all of a route: what is seen next is remembered')
+  operatorCommand(pins, 'forget', 'forget a definition, or all of a route; the next one seen is pinned')
     .argument('<route>', 'name of the route')
     .argument('[name]', 'name of the tool or prompt, or the resource template')
     .addOption(new Option('--kind <kind>', 'of this kind only').choices(kinds))
@@ -61,7 +58,7 @@ export function registerPins(program: Command, io: CommandIo = processIo()): voi
     });
 }
 
-/** A definition is kept as JSON: what prints JSON has it as it is. */
+/** Parses the stored definition, so that JSON output contains it as JSON. */
 function withDefinition<T extends { definition?: string }>(of: T): Omit<T, 'definition'> {
   const { definition, ...rest } = of;
   return definition === undefined ? rest : { ...rest, definition: JSON.parse(definition) as unknown };
@@ -71,7 +68,7 @@ function pinAsJson({ changed, ...pin }: Pin): object {
   return { ...withDefinition(pin), ...(changed && { changed: withDefinition(changed) }) };
 }
 
-/** As many as nobody finds another definition for. */
+/** Enough digits that nobody can find another definition for them. */
 const shownHashDigits = 20;
 
 function rowOf(pin: Pin): string[] {
@@ -87,12 +84,12 @@ function rowOf(pin: Pin): string[] {
   ];
 }
 
-/** Most of a text that is shown, in characters. */
+/** Maximum length of a shown text, in characters. */
 const maxShown = 200;
 
 /**
- * Says what differs between two definitions: each member, with the text it has now.
- * @param before JSON, or undefined where it was too long to keep; so is `now`
+ * Lists the members that differ between two definitions, each with its new text.
+ * @param before JSON; undefined if it was too long to store, like `now`
  */
 export function changedMembers(before: string | undefined, now: string | undefined): string[] {
   if (before === undefined || now === undefined) return ['too long to compare'];
@@ -103,10 +100,10 @@ export function changedMembers(before: string | undefined, now: string | undefin
     .map((name) => `${name}: ${shown(old?.[name], next?.[name])}`);
 }
 
-/** So much of what is as it was stands before a change that is shown. */
+/** Characters of unchanged text shown before a difference. */
 const shownBefore = 20;
 
-/** A change may stand behind much that is as it was: it is shown from where it begins, and says how much is left out. */
+/** Shows a changed text from the first difference on, and says how much is left out. */
 function shown(old: unknown, value: unknown): string {
   if (value === undefined) return '(gone)';
   const [before = '', text] = [JSON.stringify(old), JSON.stringify(value)];

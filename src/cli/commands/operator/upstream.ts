@@ -24,13 +24,13 @@ interface UpstreamOptions extends InstallationOptions {
   account?: string;
 }
 
-/** A report without a terminal is not broken into lines narrower than this. */
+/** Line width of a report without a terminal. */
 const defaultWidth = 100;
 
-/** Settings that tell what the upstreams are. */
+/** Settings that describe the upstreams. */
 const settingNames = ['upstreams', 'publicUrl', 'listen', 'dangerously'] as const;
 
-/** Takes the upstreams out of settings as they were loaded, and below which URL they stand. */
+/** Picks the upstreams and their base URL from loaded settings. */
 export function upstreamsOf({
   upstreams,
   publicUrl,
@@ -48,7 +48,7 @@ function configured({ config }: UpstreamOptions): Configured {
   return upstreamsOf(loadSome(config, settingNames));
 }
 
-/** @throws CliError where the settings have no upstream of this name; SettingsRefused */
+/** @throws CliError if the settings have no upstream of this name; SettingsRefused */
 function requireKnown(name: string, options: UpstreamOptions): void {
   const known = Object.keys(configured(options).upstreams);
   if (!known.includes(name)) throw unknownUpstream(name, known);
@@ -58,7 +58,7 @@ function unknownUpstream(name: string, known: readonly string[]): CliError {
   return new CliError(
     `The settings have no upstream ${printableLine(name)}.`,
     exitCodes.usage,
-    known.length === 0 ? 'They name none: give --config.' : `They have ${known.join(', ')}.`,
+    known.length === 0 ? 'They have no upstream at all: give --config.' : `They have ${known.join(', ')}.`,
   );
 }
 
@@ -92,7 +92,7 @@ async function list(options: UpstreamOptions, io: CommandIo): Promise<void> {
     String(row.unreachable),
     row.callbackUrl ?? '-',
   ]);
-  const heading = ['NAME', 'LABEL', 'FOR', 'ACCOUNTS', 'WITH TOKENS', 'NOT REACHED', 'CALLBACK URL'];
+  const heading = ['NAME', 'LABEL', 'FOR', 'ACCOUNTS', 'WITH TOKENS', 'UNREACHABLE', 'CALLBACK URL'];
   io.stdout.write(formatTable([heading, ...cells]));
 }
 
@@ -109,7 +109,7 @@ async function listLinks(name: string, options: UpstreamOptions, io: CommandIo):
     isoTime(link.unreachableSince),
     link.hasTokens ? 'kept' : '-',
   ]);
-  const heading = ['ACCOUNT', 'SUBJECT', 'LINKED', 'CHECKED', 'NOT REACHED SINCE', 'TOKENS'];
+  const heading = ['ACCOUNT', 'SUBJECT', 'LINKED', 'CHECKED', 'UNREACHABLE SINCE', 'TOKENS'];
   io.stdout.write(formatTable([heading, ...cells]));
 }
 
@@ -123,7 +123,8 @@ async function test(name: string, options: UpstreamOptions, io: CommandIo): Prom
       ? formatJson(report)
       : formatUpstreamReport(report, { paint: createPaint(io.stdout, io.env), width }),
   );
-  if (report.outcome === 'faults') throw new CliError(`Faults were found at ${name}.`, exitCodes.faultsFound);
+  if (report.outcome === 'faults')
+    throw new CliError(`Problems were found at ${name}.`, exitCodes.faultsFound);
   if (report.outcome === 'not_examined')
     throw new CliError(`The upstream ${name} was not reached.`, exitCodes.notExamined);
 }
@@ -139,20 +140,18 @@ async function end(name: string, options: UpstreamOptions, io: CommandIo): Promi
   io.stdout.write(
     options.json
       ? formatJson({ ended: name, ...(email === undefined ? {} : { account: email }), ...ended })
-      : `Ended for ${whose}: links ${ended.links}, grants ${ended.grants}, browser logins ${ended.logins}. The running server gives the tokens back to ${name}.\n`,
+      : `Ended for ${whose}: links ${ended.links}, grants ${ended.grants}, browser logins ${ended.logins}. The running server revokes the tokens at ${name}.\n`,
   );
 }
 
-/** Registers `gatehouse upstream list|test|end`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse upstream list|test|end`. */
 export function registerUpstream(program: Command, io: CommandIo = processIo()): void {
-  const upstream = program
-    .command('upstream')
-    .description('third parties that people log in at: what they say, who is linked, and ending it');
+  const upstream = program.command('upstream').description('third-party logins: list, test and end them');
 
   operatorCommand(
     upstream,
     'list [name]',
-    'list the upstreams of the settings with how many are linked, or who is linked with one',
+    'list the upstreams of the settings, or the accounts that are linked with one',
   ).action((name: string | undefined, options: UpstreamOptions) =>
     name === undefined ? list(options, io) : listLinks(name, options, io),
   );
@@ -160,30 +159,30 @@ export function registerUpstream(program: Command, io: CommandIo = processIo()):
   operatorCommand(
     upstream,
     'test <name>',
-    'look at an upstream as far as can be told without a login, and say what to mend; changes nothing',
+    'examine an upstream without a login, and say what to fix; changes nothing',
   )
     .addHelpText(
       'after',
-      '\nExit codes: 0 nothing to mend, 8 faults were found, 9 the upstream could not be asked.',
+      '\nExit codes: 0 no problems, 8 problems were found, 9 the upstream could not be reached.',
     )
     .action((name: string, options: UpstreamOptions) => test(name, options, io));
 
   operatorCommand(
     upstream,
     'end <name>',
-    'end all that came of logins there: grants, tokens, streams and browser logins, within a second',
+    'end everything that logins there opened: grants, tokens, streams and browser logins, within a second',
   )
-    .option('--account <email>', 'only of this account')
+    .option('--account <email>', 'only of this account (e-mail address)')
     .action((name: string, options: UpstreamOptions) => end(name, options, io));
 }
 
-/** Where what was seen begins, behind the verdict. */
+/** Column in which the observation starts, after the verdict. */
 const idWidth = 15;
 
 const sentences: Readonly<Record<UpstreamReport['outcome'], string>> = {
-  sound: 'Nothing to mend was found. Whether a login goes well in the end, a login tells.',
-  faults: 'There is something to mend.',
-  not_examined: 'It could not be asked.',
+  sound: 'No problems were found. Only a login can show that logging in works.',
+  faults: 'Problems were found.',
+  not_examined: 'The upstream could not be reached.',
 };
 
 /**

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { findUnfitRules } from '../../../composition/unfit-rules.ts';
-import { findUnusableRoutes } from '../../../composition/unusable-routes.ts';
+import { findUnfitRules, findUnusableRoutes } from '../../../composition/settings-check.ts';
 import { loadSettings } from '../../../config/load.ts';
 import { showSettings } from '../../../config/shown-settings.ts';
 import { SettingsRefused } from '../../../settings/settings-refused.ts';
@@ -23,7 +22,7 @@ interface CheckConfigOptions extends InstallationOptions {
   print?: boolean;
 }
 
-/** Loads settings that the server would start with. @throws SettingsRefused with what is wrong */
+/** Loads the settings, and requires that the server can start with them. @throws SettingsRefused */
 async function loadUsable(
   options: CheckConfigOptions,
   io: CommandIo,
@@ -39,17 +38,17 @@ async function loadUsable(
   return settings;
 }
 
-/** A config file that lies where the command runs is not read by itself, by `serve` neither. */
+/** Warns of a config file in the current folder, which neither this command nor `serve` reads by itself. */
 function unreadFile({ config }: CheckConfigOptions): string[] {
   const usual = 'gatehouse.json';
   return config === undefined && existsSync(resolve(usual))
     ? [
-        `${usual} lies in this folder and was not read, nor does serve read it unless it is named: --config ${usual}`,
+        `${usual} in this folder was not read. serve does not read it either, unless you give --config ${usual}`,
       ]
     : [];
 }
 
-/** Registers `gatehouse check-config`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse check-config`. */
 export function registerCheckConfig(program: Command, io: CommandIo = processIo()): void {
   program
     .command('check-config')
@@ -59,8 +58,8 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       'config file of the server (default: none, so all settings have their defaults)',
     )
     .option('--data <folder>', 'data folder of the server')
-    .option('--port <port>', 'port that serve is given over the settings', parsePort)
-    .option('--public-url <url>', 'public URL that serve is given over the settings')
+    .option('--port <port>', 'port that serve uses instead of the setting', parsePort)
+    .option('--public-url <url>', 'public URL that serve uses instead of the setting')
     .option('--print', 'print all settings with their defaults filled in')
     .option('--json', 'print JSON')
     .action(async (options: CheckConfigOptions) => {
@@ -77,19 +76,18 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       const data = await inspectDataFolder(settings.data);
       if (data.state === 'new' && data.keysFrom !== undefined)
         warnings.push(
-          `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start makes a new one, without accounts and logins. If there was one before, restore a backup first.`,
+          `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start creates a new one, without accounts and logins. If there was one before, restore a backup first.`,
         );
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {
-        if (options.config === undefined)
-          io.stdout.write('No config file is named with --config: these are the defaults.\n');
+        if (options.config === undefined) io.stdout.write('No --config was given: these are the defaults.\n');
         if (options.print) io.stdout.write(formatJson(showSettings(settings)));
         for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
         if (data.state === 'new' && data.keysFrom === undefined)
-          io.stdout.write(`The first start makes ${settings.data}.\n`);
+          io.stdout.write(`The first start creates ${settings.data}.\n`);
         if (data.state === 'ready' && data.upgrade)
           io.stdout.write(
-            `The next start brings the database from schema ${data.upgrade.from} to ${data.upgrade.to}, which earlier versions do not know. Make a backup first: ${programName} backup before-upgrade --data ${shellWord(settings.data)}\n`,
+            `The next start upgrades the database from schema ${data.upgrade.from} to ${data.upgrade.to}; earlier versions cannot use it afterwards. Make a backup first: ${programName} backup before-upgrade --data ${shellWord(settings.data)}\n`,
           );
         if (data.state !== 'faulty') io.stdout.write('The settings can be used.\n');
       }

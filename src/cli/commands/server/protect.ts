@@ -26,13 +26,13 @@ interface ProtectOptions {
   json?: boolean;
 }
 
-/** The name of the route among those of the config file. */
+/** Name of the route in the settings. */
 const routeName = 'protected';
 
 function collectName(name: string, names: readonly string[] = []): string[] {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw new InvalidArgumentError(
-      'It takes the name of a variable of the environment; its value is read from there.',
+      'It takes the name of an environment variable; the value is read from the environment.',
     );
   return [...names, name];
 }
@@ -42,7 +42,7 @@ function isUrl(word = ''): boolean {
 }
 
 /**
- * Requires a program that is there: it is all there is to serve.
+ * Requires that the program exists.
  * @throws CliError exit code 2
  */
 function requireProgram([command, ...args]: readonly string[]): void {
@@ -56,12 +56,12 @@ function requireProgram([command, ...args]: readonly string[]): void {
     `${printableLine(command)}: ${isLine ? 'there is no program of that name' : missing}.`,
     exitCodes.usage,
     isLine
-      ? `No shell reads it: write its words without quotes around them all, ${programName} protect -- ${printableLine(words)}`
+      ? `No shell reads it: write it without quotes around the whole command, ${programName} protect -- ${printableLine(words)}`
       : address,
   );
 }
 
-/** What is to be protected: routes and servers for the settings. */
+/** Returns the routes or servers of the settings that the command line describes. */
 function readTarget(
   words: readonly string[],
   { name, env, maxProcesses, process: sharing, import: file }: ProtectOptions,
@@ -75,22 +75,19 @@ function readTarget(
     );
   if (command !== undefined && file !== undefined)
     throw new CliError(
-      `--import and ${printableLine(command)} do not go together: protect either the servers of the file, or this one.`,
+      `--import and ${printableLine(command)} cannot be combined: protect either the servers of the file, or this one.`,
       exitCodes.usage,
-      'Servers beside others are routes of a config file: docs/gateway.md.',
+      'To serve both, write routes in a config file: docs/gateway.md.',
     );
   if (isUrl(command) && args.length > 0)
-    throw new CliError(
-      `A URL stands alone: only a program takes arguments, such as ${args[0]}.`,
-      exitCodes.usage,
-    );
+    throw new CliError(`A URL takes no arguments, such as ${args[0]}: only a program does.`, exitCodes.usage);
   const ofPrograms = { env, maxProcesses, process: sharing };
   const misplaced = Object.entries(ofPrograms).find(([, value]) => value !== undefined);
   if (misplaced && (isUrl(command) || file !== undefined))
     throw new CliError('--env, --process and --max-processes are for a command.', exitCodes.usage);
   if (file !== undefined) {
     if (name !== undefined)
-      throw new CliError('--name is for one server; those of a file have names.', exitCodes.usage);
+      throw new CliError('--name is for one server; the servers of a file have names.', exitCodes.usage);
     return { mcpServers: readHostFile(file) };
   }
   const target = command ?? '';
@@ -106,7 +103,7 @@ function readTarget(
   return { routes: { [routeName]: { path: '/', backend, name: name ?? protectedName(words) } } };
 }
 
-/** What is wrong with settings, in the words of the command line. */
+/** Rewrites problems of settings in the words of the command line. */
 function retold(error: unknown): unknown {
   return error instanceof SettingsRefused
     ? new SettingsRefused(retellProblems(error.problems, routeName))
@@ -142,25 +139,21 @@ async function protect(words: readonly string[], options: ProtectOptions, io: Co
   });
 }
 
-/**
- * Registers `gatehouse protect`.
- * @param program the command line
- * @param io its surroundings; those of the process by default
- */
+/** Registers `gatehouse protect`. */
 export function registerProtect(program: Command, io: CommandIo = processIo()): void {
   program
     .command('protect')
-    .description('put an MCP server behind login, at /mcp: a program (stdio), or one by its URL')
+    .description('put an MCP server behind a login, at /mcp: a program (stdio), or a server by its URL')
     .usage(
       '[options] -- <command> [arguments...]\n       gatehouse protect [options] <url>\n       gatehouse protect [options] --import <file>',
     )
-    .argument('[command...]', 'the program and its arguments, as they are: no shell reads them; or a URL')
+    .argument('[command...]', 'the program and its arguments, run without a shell; or a URL')
     .option(
       '--import <file>',
       'serve all MCP servers of a desktop host’s file, such as .mcp.json, each at /<name>/mcp',
     )
-    .option('--name <name>', 'what people call it (default: the package, file or host it is)')
-    .option('--env <variable>', 'hand over a variable of the environment; repeatable', collectName)
+    .option('--name <name>', 'name that people see (default: the name of the package, file or host)')
+    .option('--env <variable>', 'pass an environment variable to the program; repeatable', collectName)
     .addOption(
       new Option('--process <whose>', 'who shares a process of the program (default: session)').choices([
         'session',
@@ -170,25 +163,23 @@ export function registerProtect(program: Command, io: CommandIo = processIo()): 
     )
     .option(
       '--max-processes <count>',
-      'most processes of the program at once (default: 50)',
+      'maximum number of processes of the program (default: 50)',
       parseWhole(1, 10_000),
     )
     .option('--port <port>', 'port to listen on (default: 3000)', parsePort)
     .option('--data <folder>', 'folder of the database and the key file (default: ./data)')
     .option('--config <file>', 'config file; config/options.md lists its settings')
-    .option('--public-url <url>', 'where clients reach this server (default: http://localhost:<port>)')
-    .option('--json', 'print where the server is as JSON')
+    .option('--public-url <url>', 'URL at which clients reach this server (default: http://localhost:<port>)')
+    .option('--json', 'print the URLs of the server as JSON')
     .addHelpText(
       'after',
       `\nExample:\n  ${programName} protect --name Files -- npx -y @modelcontextprotocol/server-filesystem /srv/files`,
     )
-    .showHelpAfterError(
-      'Run with --help to see how it is used. A program that has options of its own stands behind --.',
-    )
+    .showHelpAfterError('Run with --help to see the usage. Put a program that has options after --.')
     .action((words: string[], options: ProtectOptions) => protect(words, options, io));
 }
 
-/** Settings of the route, and what they were given as; the first that fits counts. */
+/** Settings of the route, with the options that set them; the first match counts. */
 const givenAs: readonly (readonly [RegExp, string])[] = [
   [/^backend(?=: The environment has no )/, '--env'],
   [/^backend\.env(\.\d+)?(?=: )/, '--env'],
@@ -200,17 +191,16 @@ const givenAs: readonly (readonly [RegExp, string])[] = [
   [/^name(?=: )/, '--name'],
 ];
 
-/** Settings that a sentence says to write, and what is written in their place. */
+/** Advice about settings, with the advice for the command line. */
 const writtenAs: readonly (readonly [RegExp, string])[] = [
-  [/, or name the variable in env\.$/, ', or hand the variable over with --env.'],
+  [/, or name the variable in env\.$/, ', or pass the variable with --env.'],
   [/ by name in \S+, or with (--env .+) for gatehouse protect\.$/, ' with $1.'],
 ];
 
 /**
- * Tells what is wrong, or probably wrong, with the settings of `gatehouse protect` in the words in which they were given:
- * people wrote no route.
- * @param problems a sentence each, with the place it is at
- * @param route the name that what is protected has among the routes
+ * Rewrites problems of settings in the words of `gatehouse protect`, because its user wrote no route.
+ * @param problems one sentence each, with its setting
+ * @param route name of the route in the settings
  */
 export function retellProblems(problems: readonly string[], route: string): string[] {
   const place = `routes.${route}.`;
@@ -219,7 +209,7 @@ export function retellProblems(problems: readonly string[], route: string): stri
       /^routes\.([\w-]+)\.path: \/ is the path of ([\w-]+) already$/.exec(problem) ?? [];
     const atRoot = [name, other].find((each) => each !== route);
     if (atRoot !== undefined && [name, other].includes(route))
-      return `routes.${atRoot}.path: / is where gatehouse protect puts what it is given; set another path, such as /${atRoot}`;
+      return `routes.${atRoot}.path: gatehouse protect uses the path / itself; set another path, such as /${atRoot}`;
     if (!problem.startsWith(place)) return problem;
     const rest = problem.slice(place.length);
     const given = givenAs.find(([pattern]) => pattern.test(rest));
@@ -229,9 +219,9 @@ export function retellProblems(problems: readonly string[], route: string): stri
 }
 
 /**
- * Gives a logger whose warnings of one sentence, such as those about settings, are told in other words.
- * @param logger writes them, and all else as it is
- * @param retell the sentence in other words
+ * Wraps a logger so that warnings of one sentence, such as advice on settings, are rewritten.
+ * @param logger the wrapped logger
+ * @param retell rewrites a sentence
  */
 export function createRetellingLogger(logger: Logger, retell: (sentence: string) => string): Logger {
   const write = logger.warn.bind(logger) as (...line: unknown[]) => void;
@@ -245,7 +235,7 @@ export function createRetellingLogger(logger: Logger, retell: (sentence: string)
   };
 }
 
-/** Members under which hosts keep their servers. */
+/** Members in which hosts list their servers. */
 const serverMembers = ['mcpServers', 'servers'];
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -266,15 +256,15 @@ function readDocument(file: string): unknown {
     return parseJsonWithComments(text);
   } catch {
     // The message of JSON.parse repeats the text around the fault, which may be a secret.
-    throw refused('is no JSON');
+    throw refused('is not JSON');
   }
 }
 
 /**
- * Reads the MCP servers out of the configuration of a desktop host.
+ * Reads the MCP servers from the configuration of a desktop host.
  * @param file path of a file such as claude_desktop_config.json, .mcp.json, or mcp.json of Cursor or VS Code
- * @returns the block as it stands there, for `mcpServers` of the settings
- * @throws CliError where there is none; it repeats nothing of the file
+ * @returns the unchanged block, for `mcpServers` of the settings
+ * @throws CliError if it has none; the message repeats nothing of the file
  */
 export function readHostFile(file: string): Record<string, unknown> {
   const document = readDocument(file);
@@ -284,6 +274,6 @@ export function readHostFile(file: string): Record<string, unknown> {
   throw new CliError(
     `${printableLine(file)}: has no MCP servers.`,
     exitCodes.usage,
-    'They stand under "mcpServers", or in files of VS Code under "servers".',
+    'They must be under "mcpServers", or under "servers" in files of VS Code.',
   );
 }

@@ -3,12 +3,12 @@ import { basename } from 'node:path';
 /** Most characters of a name in the settings. */
 const maxLength = 200;
 
-/** A command that runs what one of its arguments names. */
+/** A command that runs the program named by one of its arguments. */
 interface Runner {
   commands: readonly string[];
-  /** Its options that stand alone. */
+  /** Its options without a value. */
   alone: readonly string[];
-  /** Its options that take a value, as the next word or behind `=`. */
+  /** Its options with a value, as the next word or after `=`. */
   valued: readonly string[];
 }
 
@@ -50,7 +50,7 @@ const runners: readonly Runner[] = [
   },
 ];
 
-/** What one of the arguments of a runner names; undefined where that is not certain. */
+/** Returns the operand of a runner's arguments; undefined if it is not certain. */
 function firstOperand(words: readonly string[], { alone, valued }: Runner): string | undefined {
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
@@ -69,7 +69,7 @@ function bareName(operand: string): string {
 }
 
 /**
- * What people call a server that nobody gave a name.
+ * Returns a name for a server without a given name.
  * @param words the URL of the server, or its program and the arguments of that
  * @returns the host of a URL; else the package, file or image that is run, or the program
  */

@@ -10,7 +10,7 @@ interface ReloadCommandOptions extends InstallationOptions {
   json?: boolean;
 }
 
-const hint = 'Mend the config file, and reload again; gatehouse check-config looks at it before.';
+const hint = 'Correct the config file, and reload again; gatehouse check-config checks it first.';
 
 type Refused = Extract<ReloadOutcome, { problems: unknown }>;
 
@@ -22,7 +22,7 @@ function refusal({ problems }: Refused, where: string): string {
   return `Nothing has changed${where}: the settings cannot be used.\n${problems.map((problem) => `- ${problem}`).join('\n')}`;
 }
 
-/** A file that does not say where the data is cannot be used by a server either: gives what is wrong with it. */
+/** Finds the data folder. If the config file does not name it, returns the problems of the file: no server can use it either. */
 async function locate(
   options: InstallationOptions,
 ): Promise<{ folder: string } | { refused: Refused; advice: string }> {
@@ -36,7 +36,7 @@ async function locate(
   }
 }
 
-/** Prints what became of it in each server. @throws CliError where one of them did not take the file */
+/** Prints the result of each server. @throws CliError if a server rejected the file */
 function report(answers: Answers, json: boolean | undefined, io: CommandIo): void {
   const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as ReloadOutcome }));
   const isAlone = servers.length + answers.failed.length === 1;
@@ -59,12 +59,12 @@ function report(answers: Answers, json: boolean | undefined, io: CommandIo): voi
   if (failure) throw failure;
 }
 
-/** Registers `gatehouse reload`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse reload`. */
 export function registerReload(program: Command, io: CommandIo = processIo()): void {
   operatorCommand(
     program,
     'reload',
-    'have the running servers read their config file again: routes change at once, the rest at their next start',
+    'make running servers read their config file again: routes change at once, other settings at the next start',
   ).action(async (options: ReloadCommandOptions) => {
     const found = await locate(options);
     if ('folder' in found)
@@ -82,20 +82,20 @@ function listed(routes: readonly string[]): string {
 
 type Done = Exclude<ReloadOutcome, { problems: unknown }>;
 
-/** A file that is saved is read by itself, often before anybody can ask for it. */
+/** A saved file is reloaded automatically, often before anybody runs `reload`. */
 function describeEarlier({ cause, secondsAgo, routes }: NonNullable<Done['earlier']>): string {
   const what = changes
     .filter((change) => routes[change].length > 0)
     .map((change) => `${change} ${listed(routes[change])}`);
-  return `read ${secondsAgo.toFixed(1)} s ago already (${printableLine(cause)}): ${what.join('; ')}`;
+  return `already reloaded ${secondsAgo.toFixed(1)} s ago (${printableLine(cause)}): ${what.join('; ')}`;
 }
 
-/** Says what a reload changed, a line each. */
+/** Describes the changes of a reload, one line each. */
 export function describeReload({ routes, needRestart, earlier }: Done): string {
   const lines = ([...changes, 'kept'] as const)
     .filter((what) => routes[what].length > 0)
     .map((what) => `${what}: ${listed(routes[what])}`);
-  const later = needRestart.length > 0 ? [`after a restart: ${needRestart.join(', ')}`] : [];
+  const later = needRestart.length > 0 ? [`needs a restart: ${needRestart.join(', ')}`] : [];
   const before = earlier ? [describeEarlier(earlier)] : [];
   return [...(lines.length > 0 ? lines : ['There are no routes.']), ...later, ...before].join('\n');
 }

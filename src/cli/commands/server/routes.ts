@@ -67,19 +67,19 @@ interface Asked {
   routes: Status[];
 }
 
-/** The table of the routes; where several servers were asked, with the process of each in front. */
+/** Formats the table of the routes; if several servers answered, with the process id in front. */
 function tableOf(servers: readonly Asked[]): string[][] {
   const ofServer = ({ pid, routes }: Asked) => routes.flatMap(rows).map((cells) => [String(pid), ...cells]);
   const all = [['SERVER', ...heading], ...servers.flatMap(ofServer)];
   return servers.length > 1 ? all : all.map(([, ...cells]) => cells);
 }
 
-/** Registers `gatehouse routes`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse routes`. */
 export function registerRoutes(program: Command, io: CommandIo = processIo()): void {
   operatorCommand(
     program,
     'routes',
-    'show how the routes of the running servers stand: processes, sessions, failures',
+    'show the state of the routes of running servers: processes, sessions, failures',
   ).action(async (options: RoutesOptions) => {
     const asked = await askServers(await findDataFolder(options), { method: 'GET', path: '/routes' });
     const servers = asked.answered.map(({ pid, body }) => ({ pid, routes: body as Status[] }));

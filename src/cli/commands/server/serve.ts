@@ -25,22 +25,22 @@ interface ServeOptions {
   json?: boolean;
 }
 
-/** Most connections that may wait to be taken: after a restart all clients come back at once. */
+/** Maximum number of pending connections: after a restart all clients reconnect at once. */
 const backlog = 4096;
 
-/** How long MCP calls may run after SIGTERM before they are ended with an error. */
+/** Maximum time of MCP calls after SIGTERM, in milliseconds; then they end with an error. */
 const callPatienceMs = 8000;
 
-/** How long connections may stay after SIGTERM: less than the 10 s after which container runtimes kill. */
+/** Maximum time of connections after SIGTERM, in milliseconds: less than the 10 s after which container runtimes kill. */
 const stopPatienceMs = 9000;
 
-/** What may be wrong with a port, by the code Node gives. */
+/** Problems of a port, by Node's error code. */
 const portFaults: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
   EACCES: 'needs more rights than this user has',
 };
 
-/** @param advice what to do where the port, or the address, cannot be had */
+/** @param advice hints for a port or address that cannot be used */
 function listen(
   server: Server,
   { port, host }: { port: number; host: string },
@@ -64,7 +64,7 @@ function listen(
   });
 }
 
-/** Takes the port of the metrics, where one is set. */
+/** Listens on the metrics port, if one is set. */
 async function listenForMetrics(
   server: Server,
   { port, host }: ReturnType<typeof loadSettings>['metrics'],
@@ -80,7 +80,7 @@ async function listenForMetrics(
   );
 }
 
-/** Answers while the data folder is being opened: the port is taken first, so that a second server is told at once. */
+/** Answers 503 while the data folder is opened: the port is opened first, so that a second server fails at once. */
 function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
   response.end('{"error":"temporarily_unavailable","error_description":"The server is starting."}');
@@ -94,7 +94,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** @returns undefined where it was to stop before the data folder could be opened */
+/** @returns undefined if the server was told to stop before the data folder was open */
 async function openUnlessStopped(
   data: string,
   stopped: Promise<void>,
@@ -110,7 +110,7 @@ async function openUnlessStopped(
   }
 }
 
-/** Takes no new work, lets what is in flight end, and then cuts what is left (T-181). */
+/** Accepts no new connections, lets running requests end, and then closes the remaining connections (T-181). */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
@@ -121,22 +121,22 @@ async function drain(server: Server): Promise<void> {
   clearTimeout(cut);
 }
 
-/** How a server is run. */
+/** Options of {@link runServer}. */
 export interface RunOptions {
   io: CommandIo;
-  /** Prints where the server is as JSON. */
+  /** Prints the URLs of the server as JSON. */
   json?: boolean | undefined;
   /** Its config file and what else holds settings; they are read again when one changes. */
   files: readonly string[];
   /** Reads the settings again. */
   load: () => ReturnType<typeof loadSettings>;
-  /** Takes the log; JSON lines on standard error by default. */
+  /** Default: JSON lines on standard error. */
   logger?: Logger;
 }
 
 /**
  * Runs a server until SIGTERM or SIGINT.
- * @throws CliError where its port or address cannot be had
+ * @throws CliError if its port or address cannot be used
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
@@ -229,7 +229,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<void> {
   });
 }
 
-/** Registers `gatehouse serve`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse serve`. */
 export function registerServe(program: Command, io: CommandIo = processIo()): void {
   program
     .command('serve')
@@ -252,9 +252,9 @@ export function registerServe(program: Command, io: CommandIo = processIo()): vo
     .addOption(
       new Option(
         '--public-url <url>',
-        'where clients reach this server (default: http://localhost:<port>)',
+        'URL at which clients reach this server (default: http://localhost:<port>)',
       ).env('GATEHOUSE_PUBLIC_URL'),
     )
-    .option('--json', 'print where the server is as JSON')
+    .option('--json', 'print the URLs of the server as JSON')
     .action((options: ServeOptions) => serve(options, io));
 }

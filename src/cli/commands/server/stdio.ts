@@ -13,10 +13,10 @@ interface StdioOptions extends InstallationOptions {
   account?: string;
 }
 
-/** How long what is left over may keep the process alive after the host is gone, in milliseconds (T-150). */
+/** Maximum time that the process stays alive after the host is gone, in milliseconds (T-150). */
 const leftOverMs = 500;
 
-/** The command that bridges a host to the first of the routes, where a server serves them. */
+/** Returns the command that connects a host to the first route of a running server. */
 function connectCommand({ publicUrl, listen, routes }: ReturnType<typeof loadSettings>): string {
   const [name = '', route = {}] = Object.entries(routes)[0] ?? [];
   const url = `${publicUrl ?? `http://localhost:${listen.port}`}${pathOfRoute(name, route)}/mcp`;
@@ -29,9 +29,9 @@ async function serve(options: StdioOptions): Promise<void> {
   const routes = Object.keys(settings.routes);
   if (routes.length > 0)
     throw new CliError(
-      `${programName} stdio serves no routes (${routes.join(', ')}), only a server with none.`,
+      `${programName} stdio cannot serve routes (${routes.join(', ')}).`,
       exitCodes.usage,
-      `They are reached through the server that serves them: ${connectCommand(settings)}`,
+      `Connect to the server that serves them: ${connectCommand(settings)}`,
     );
   if (!hasDatabase(settings.data))
     throw new CliError(
@@ -54,14 +54,11 @@ async function serve(options: StdioOptions): Promise<void> {
   }
 }
 
-/**
- * Registers `gatehouse stdio`.
- * @param program the command line
- */
+/** Registers `gatehouse stdio`. */
 export function registerStdio(program: Command): void {
   program
     .command('stdio')
-    .description('serve one account on standard input and output, to an MCP host on this machine')
+    .description('serve an MCP host on this machine over standard input and output, for one account')
     .option('--account <email>', 'account the host acts for (default: GATEHOUSE_ACCOUNT, or the only one)')
     .option('--data <folder>', 'data folder of the server (default: ./data)')
     .option('--config <file>', 'config file of the server')
@@ -72,14 +69,14 @@ export function registerStdio(program: Command): void {
     .action(serve);
 }
 
-/** Most accounts named in a hint. */
+/** Maximum number of accounts in a hint. */
 const maxNamed = 10;
 
 /**
- * Chooses the account a local host acts for.
+ * Chooses the account that a local host acts for.
  * @param accounts all there are
  * @param named e-mail address or id of one; without it there must be one account only
- * @throws CliError where nothing can be chosen; its hint says what to do
+ * @throws CliError if no account can be chosen; its hint says what to do
  */
 export function chooseLocalAccount<Account extends { id: string; email: string }>(
   accounts: readonly Account[],

@@ -2,7 +2,7 @@ import type { createAdministration } from '../../../authorization-server/adminis
 import { programName } from '../../command-text.ts';
 import { printableLine } from '../../output.ts';
 
-/** What the first lines of a running server tell. */
+/** Options of {@link formatWelcome}. */
 export interface WelcomeOptions {
   version: string;
   mcpUrl: string;
@@ -11,11 +11,11 @@ export interface WelcomeOptions {
   publicUrl: string;
   dataFolder: string;
   firstAccount: FirstAccount | undefined;
-  /** Whether the server of notes is served, whose tools are known. */
+  /** True if the built-in notes server runs, whose tools are known. */
   hasNotes: boolean;
 }
 
-/** The text a person reads when the server is up: where it is, who can log in, how to connect. */
+/** Formats the text that `serve` prints at its start: its URL, the first account, and how to connect. */
 export function formatWelcome({
   version,
   mcpUrl,
@@ -56,18 +56,18 @@ export function formatWelcome({
   ].join('\n')}\n`;
 }
 
-/** The account made at the first start. */
+/** The account that the first start creates. */
 export interface FirstAccount {
   email: string;
-  /** Only where we made it up: it is shown once and kept nowhere. */
+  /** Set only if the password was generated: it is shown once and stored nowhere. */
   generatedPassword?: string;
 }
 
 /**
- * Makes one account where there is none, so that somebody can log in: from `GATEHOUSE_ACCOUNT_EMAIL` and
+ * Creates an account if there is none, so that somebody can log in: from `GATEHOUSE_ACCOUNT_EMAIL` and
  * `GATEHOUSE_ACCOUNT_PASSWORD`, or with a random password.
- * @returns the account that was made; undefined where there were accounts already
- * @throws AdministrationRefused where the address or the password of the environment will not do
+ * @returns the new account; undefined if there were accounts already
+ * @throws AdministrationRefused if the address or the password of the environment is not acceptable
  */
 export async function createFirstAccount(
   { accounts }: ReturnType<typeof createAdministration>,

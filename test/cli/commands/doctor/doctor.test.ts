@@ -34,7 +34,7 @@ describe('gatehouse doctor', () => {
     const { io, written } = testIo();
     await expect(runDoctor((await broken()).url, { only }, io)).rejects.toMatchObject({
       exitCode: 8,
-      message: 'Faults were found. Mend first: AS-PKCE',
+      message: 'Problems were found. Fix first: AS-PKCE',
     });
     expect(written.stdout).toContain('✗ fail    AS-PKCE');
   });
@@ -173,7 +173,7 @@ describe('gatehouse doctor', () => {
     const { io, written } = testIo();
     await expect(runDoctor(url, {}, io)).rejects.toMatchObject({
       exitCode: 2,
-      message: `The URL "${url}" is no http or https URL.`,
+      message: `The URL "${url}" is not an http or https URL.`,
       hint,
     });
     expect(written.stdout).toBe('');
@@ -227,6 +227,6 @@ describe('gatehouse doctor', () => {
     };
     command?.configureOutput({ writeOut }).outputHelp();
     expect(help).toContain('--fail-on');
-    expect(help).toContain('Exit codes: 0 no faults, 8 faults were found, 9');
+    expect(help).toContain('Exit codes: 0 no problems, 8 problems were found, 9');
   });
 });

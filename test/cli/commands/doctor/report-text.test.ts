@@ -19,7 +19,7 @@ describe('a report for a person', () => {
     );
     expect(text).toBe(
       [
-        'To mend',
+        'To fix',
         '',
         '✗ fail    C  The rule of C',
         '  Saw       what C saw',

@@ -39,7 +39,7 @@ describe('a server that asks in the middle of a call', () => {
     const { io, written, unanswered } = terminalIo([
       { to: /name \(string\):/, with: 'Ada\n' },
       { to: /age \(integer, may be empty\):/, with: 'old\n' },
-      { to: /This is no integer/, with: '36\n' },
+      { to: /This is not a valid integer/, with: '36\n' },
       { to: /Send this/, with: 'y\n' },
     ]);
     expect(await answer(url, io, written)).toEqual({ action: 'accept', content: { name: 'Ada', age: 36 } });

@@ -41,7 +41,7 @@ describe('gatehouse call', () => {
     });
     await expect(runCall({ url: mcp.url, tool: 't\u001b[1m' }, {}, io)).rejects.toMatchObject({
       exitCode: 5,
-      message: 'The tool t answered with an error.',
+      message: 'The tool t returned an error.',
     });
     expect(written.stdout).toBe('no such city\n');
   });
@@ -70,7 +70,7 @@ describe('gatehouse call', () => {
     const refusing = await startLoggedIn({ tools });
     await expect(runCall({ url: refusing.mcp.url, tool }, {}, refusing.io)).rejects.toMatchObject({
       exitCode: 6,
-      message: 'The server answered with an error: Method not found',
+      message: 'The server returned an error: Method not found',
       hint,
     });
     const failing = await startLoggedIn({ tools, call: () => ({ isError: true, content: [] }) });

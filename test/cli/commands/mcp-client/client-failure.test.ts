@@ -32,7 +32,7 @@ describe('a failure of the client', () => {
       4,
       [
         `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
-        'Where that does not give it: the operator of the server has to allow the client ci this scope first',
+        'If that does not help: the operator of the server must first allow the client ci this scope first',
       ].join('\n'),
     ],
     [
@@ -84,7 +84,7 @@ describe('a failure of the client', () => {
     [
       new DiscoveryError(new ClientError('bad_url', 'x'), []),
       6,
-      `To see what is wrong there: ${programName} doctor ${url}`,
+      `To see what is wrong: ${programName} doctor ${url}`,
     ],
     [
       new DiscoveryError(new ClientError('authorization_server_changed', 'x'), []),
@@ -97,7 +97,7 @@ describe('a failure of the client', () => {
     [
       new ClientError('callback_port_unusable', 'x'),
       2,
-      'To choose another one: --callback-port <port>; without it a free one is taken',
+      'To choose another one: --callback-port <port>; without it a free port is used',
     ],
     [
       new ClientError('registration_refused', 'x'),

@@ -10,7 +10,7 @@ const refused = new ClientError('authorization_denied', 'It ended the login: "in
 describe('a hint at a login that failed', () => {
   it('names the scopes there are', async () => {
     expect(await hintAtLogin(refused, 'https://x/mcp', found, fetch)).toBe(
-      'Scopes this server names: openid read',
+      'Scopes of this server: openid read',
     );
     const unknown = { authorizationServer: {} } as DiscoveredServer;
     expect(await hintAtLogin(refused, 'https://x/mcp', unknown, fetch)).toBeUndefined();
@@ -69,7 +69,7 @@ describe('a warning of scopes', () => {
 
   it('names those the server does not, and those it does', () => {
     expect(warnOfScopes(server, ['read', 'bogus'])).toBe(
-      'This server does not name the scope bogus. It names: read',
+      'This server does not list the scope bogus. It lists: read',
     );
   });
 

@@ -40,9 +40,9 @@ describe('a person is told what to do', () => {
     expect(said).toEqual([
       'Open this URL on any device: https://as/device',
       'Enter this code there: AB-CD',
-      'Waiting for the code to be entered; it is good for 5 min',
+      'Waiting for the code to be entered; it expires in 5 min',
     ]);
     await progress.showCode?.({ userCode: 'AB-CD', url: 'https://as/device', expiresAt: io.now() + 2 });
-    expect(said.at(-1)).toBe('Waiting for the code to be entered; it is good for 2 s');
+    expect(said.at(-1)).toBe('Waiting for the code to be entered; it expires in 2 s');
   });
 });

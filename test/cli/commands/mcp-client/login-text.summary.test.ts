@@ -55,8 +55,8 @@ describe('where a login is kept (CL-13)', () => {
       { path: '/h/tokens.json', whyPlain: 'secret-tool is not installed' },
       'in plain text that only you can read, because it cannot be sealed: secret-tool is not installed',
     ],
-    [{ path: '/h/tokens.json', sealedWith: 'the keychain' }, 'sealed with a key in the keychain'],
+    [{ path: '/h/tokens.json', sealedWith: 'the keychain' }, 'encrypted with a key in the keychain'],
   ])('%j', (state, text) => {
-    expect(describeStore(state)).toBe(`The login is kept in /h/tokens.json, ${text}`);
+    expect(describeStore(state)).toBe(`The login is stored in /h/tokens.json, ${text}`);
   });
 });

@@ -61,7 +61,7 @@ describe('gatehouse login', () => {
       expect.stringMatching(new RegExp(`^Open this URL: ${as.origin}/authorize\\?`)),
       'Waiting for the browser',
       `Logged in to ${mcp.url} with: read`,
-      `The login is kept in ${tokenFilePath(home)}, in plain text that only you can read`,
+      `The login is stored in ${tokenFilePath(home)}, in plain text that only you can read`,
       '',
     ]);
     expect((await store.findCredential(mcp.url))?.scopes).toEqual(['read']);
@@ -230,7 +230,7 @@ describe('gatehouse login', () => {
       input.write(`that went wrong\n\n"${headers.get('location')}"\n`);
     });
     await runLogin(mcp.url, { browser: false, paste: true }, { ...io, stdin: input });
-    expect(written.stderr).toContain('paste the address it ends at here');
+    expect(written.stderr).toContain('paste its final address here');
     expect(as.accessTokens.size).toBeGreaterThan(0);
   });
 
@@ -240,7 +240,7 @@ describe('gatehouse login', () => {
     await runLogin(mcp.url, { device: true }, io);
     expect(written.stderr).toContain(`Open this URL on any device: ${as.origin}/device\n`);
     expect(written.stderr).toContain('Enter this code there: WDJB-MJHT\n');
-    expect(written.stderr).toContain('it is good for 10 min');
+    expect(written.stderr).toContain('it expires in 10 min');
   });
 
   it('suggested for one that was made without resource asks no other authorization server for a token that is good for all it serves (A7-01, T-184)', async () => {
@@ -262,7 +262,7 @@ describe('gatehouse login', () => {
     await expect(program.parseAsync(['node', 'gatehouse', ...words, '--no-browser'])).rejects.toMatchObject({
       exitCode: 6,
       message: expect.stringContaining(`${other.origin}, and the login is for ${as.origin} alone`),
-      hint: expect.stringContaining('leave --issuer out'),
+      hint: expect.stringContaining('leave out --issuer'),
     });
     expect(other.asked()).toEqual(['GET /.well-known/oauth-authorization-server']);
   });
@@ -295,7 +295,7 @@ describe('gatehouse login', () => {
     };
     await expect(runLogin(mcp.url, { browser: false, scope: 'bogus' }, io)).rejects.toMatchObject({
       exitCode: 3,
-      hint: 'Scopes this server names: read write',
+      hint: 'Scopes of this server: read write',
     });
   });
 

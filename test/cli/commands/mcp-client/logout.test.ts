@@ -45,7 +45,7 @@ describe('gatehouse logout', () => {
     await store.saveRegistration(testRegistration({ issuer: 'https://as.example', clientId: 'denied' }));
     await runLogout(undefined, { all: true }, io);
     expect(await store.listRegistrations()).toEqual([]);
-    expect(written).toEqual({ stdout: '', stderr: 'Forgot the client denied of https://as.example\n' });
+    expect(written).toEqual({ stdout: '', stderr: 'Deleted the client denied of https://as.example\n' });
     written.stderr = '';
     await runLogout(undefined, { all: true }, io);
     expect(written).toEqual({ stdout: '', stderr: 'There is no login to end.\n' });
@@ -72,7 +72,7 @@ describe('gatehouse logout', () => {
     as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
     await expect(runLogout(mcp.url, { json: true }, io)).rejects.toMatchObject({
       exitCode: 6,
-      message: expect.stringContaining('The login is still kept.'),
+      message: expect.stringContaining('The login is still stored.'),
       hint: expect.stringContaining('--local'),
     });
     expect(await store.findCredential(mcp.url)).toBeDefined();
@@ -104,7 +104,7 @@ describe('gatehouse logout', () => {
     };
     await runLogout('https://A.example/', {}, io);
     expect(await known()).toEqual(servers.slice(1));
-    expect(written.stderr).toBe('Forgot what the login to https://a.example was like, which had ended\n');
+    expect(written.stderr).toBe('Deleted the details of the ended login to https://a.example\n');
     await runLogout(undefined, { all: true }, io);
     expect(await known()).toEqual([]);
   });

@@ -124,7 +124,7 @@ describe('gatehouse account', () => {
     for (let time = 0; time < 2; time++) {
       const args = ['account', 'password', 'ada@example.com', '--password-stdin', '--data', data];
       const { stdout } = await operate(args, { input: password });
-      expect(stdout).toBe('Changed. The sessions and tokens of ada@example.com have ended.\n');
+      expect(stdout).toBe('Changed the password. The sessions and tokens of ada@example.com have ended.\n');
     }
     await withInstallation(data, async ({ storage }) => {
       expect((await storage.accounts.find(ada?.id ?? ''))?.passwordHash).not.toBe(ada?.passwordHash);

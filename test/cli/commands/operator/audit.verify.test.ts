@@ -34,7 +34,7 @@ describe('gatehouse audit verify', () => {
     const { stdout, error } = await verify(data);
     expect([error, stdout]).toEqual([
       undefined,
-      expect.stringMatching(/^Whole: 3 events\.\nHead: 3:[\w-]{43}\n/),
+      expect.stringMatching(/^Intact: 3 events\.\nHead: 3:[\w-]{43}\n/),
     ]);
     expect((await verify(data, '--head', await headOf(data))).error).toBeUndefined();
     expect((await verify(data, '--head', 'x')).error).toBeDefined();
@@ -46,7 +46,7 @@ describe('gatehouse audit verify', () => {
     db.exec("UPDATE audit SET details = '{}' WHERE seq = 2");
     db.close();
     const { stdout, error } = await verify(data);
-    expect(stdout).toBe('Not whole:\nevent 2: changed\n');
+    expect(stdout).toBe('Not intact:\nevent 2: changed\n');
     expect(error).toBeInstanceOf(CliError);
     expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
   });
@@ -55,13 +55,13 @@ describe('gatehouse audit verify', () => {
     const head = `9:${'x'.repeat(43)}`;
     const data = await withEvents();
     const { stdout, error } = await verify(data, '--head', head);
-    const why = 'it was cut off, or put back from a backup that is older than the note.';
+    const why = 'events were removed, or the log was restored from a backup that is older than the head.';
     expect(stdout).toBe(
-      `Whole by itself, but not the log of that head:\nThe log ends at event 3, before the head that was noted: ${why}\n`,
+      `Intact, but without the event of that head:\nThe log ends at event 3, before the head that was noted: ${why}\n`,
     );
     expect(error).toMatchObject({
       exitCode: exitCodes.faultsFound,
-      message: 'The audit log does not have the head that was noted.',
+      message: 'The audit log does not contain the event of that head.',
       hint: expect.stringContaining('no restore of a backup that would explain it'),
     });
     expect(JSON.parse((await verify(data, '--json', '--head', head)).stdout)).toMatchObject({
@@ -73,7 +73,7 @@ describe('gatehouse audit verify', () => {
     db.close();
     const emptied = await verify(data, '--head', head);
     expect(emptied.stdout).toBe(
-      `Not whole:\nevent 1: cut off\nThe log is empty, without the head that was noted: ${why}\n`,
+      `Not intact:\nevent 1: cut off\nThe log is empty, and lacks the event of that head: ${why}\n`,
     );
     expect(emptied.error).toMatchObject({
       message: 'The audit log was changed by somebody who could write the database.',
@@ -82,16 +82,16 @@ describe('gatehouse audit verify', () => {
 
   it('with another head of an event that is there says which, and accuses nobody', async () => {
     const { stdout, error } = await verify(await withEvents(), '--head', `2:${'x'.repeat(43)}`);
-    expect(stdout).toMatch(/^Whole by itself, .*:\nEvent 2 is another one than the head that was noted: /);
+    expect(stdout).toMatch(/^Intact, but .*:\nEvent 2 is not the event of that head: /);
     expect(error).toMatchObject({
       exitCode: exitCodes.faultsFound,
-      message: 'The audit log does not have the head that was noted.',
+      message: 'The audit log does not contain the event of that head.',
     });
   });
 
   it.each([
     ['before it reaches that head again', 0, 'The log ends at event 4, before the head that was noted'],
-    ['when it has grown past that head', 9, 'Event 7 is another one than the head that was noted'],
+    ['when it has grown past that head', 9, 'Event 7 is not the event of that head'],
   ])(
     'with a head that was noted after the backup that was put back names the restore and says to note the head anew, %s',
     async (_when, since, line) => {
@@ -109,7 +109,7 @@ describe('gatehouse audit verify', () => {
       expect(stdout).toMatch(/\nEvent \d, of \d{4}-\S+Z, is the restore of a backup of \d{4}-\S+Z: /);
       expect(error).toMatchObject({
         exitCode: exitCodes.faultsFound,
-        message: 'The audit log does not have the head that was noted.',
+        message: 'The audit log does not contain the event of that head.',
         hint: expect.stringMatching(/noted before that restore, all is well: note .*gatehouse audit verify/),
       });
       const json = JSON.parse((await verify(data, '--json', '--head', head)).stdout);

@@ -21,7 +21,7 @@ describe('gatehouse restore', () => {
     const data = join(testFolder(), 'new');
     const { stdout } = await runCommand(registerRestore, ['restore', backup, '--data', data]);
     expect(stdout).toBe(
-      `Restored into ${data}.\nAll consents, tokens and logins have ended: everybody logs in again.\n`,
+      `Restored into ${data}.\nAll consents, tokens and logins have ended: everybody must log in again.\n`,
     );
     expect((await operate(['account', 'list', '--data', data])).stdout).toContain('ada@example.com');
   });
@@ -72,7 +72,7 @@ describe('gatehouse restore', () => {
     const args = ['restore', await earlierDataFolder(), '--data', join(testFolder(), 'data')];
     const { stderr, error } = await runCommand(registerRestore, args);
     expect(stderr).toMatch(
-      /^The database is of an earlier version\. It has to be brought from schema 11 to \d+,.*\n$/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+,.*\n$/,
     );
     expect(error).toBeUndefined();
   });

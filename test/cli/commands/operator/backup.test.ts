@@ -15,7 +15,7 @@ describe('gatehouse backup', () => {
     expect(stdout).toMatch(
       /^Wrote .*of a monday\/gatehouse\.db, \d+ bytes, checked\.\n.*Keep it encrypted\.\n/,
     );
-    expect(stdout).toContain(`To put it back: ${programName} restore '${target}' --data ${data}\n`);
+    expect(stdout).toContain(`To restore it: ${programName} restore '${target}' --data ${data}\n`);
     expect(existsSync(join(target, 'gatehouse.keys.json'))).toBe(true);
   });
 

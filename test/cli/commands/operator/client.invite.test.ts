@@ -22,7 +22,7 @@ describe('gatehouse client invite', () => {
   it('says where the settings ask nobody for an invitation', async () => {
     const data = await newInstallation();
     const args = ['client', 'invite', '--data', data];
-    expect((await operate(args)).stderr).toContain('of no use while clients.registration is open');
+    expect((await operate(args)).stderr).toContain('no effect while clients.registration is open');
     const config = join(data, 'gatehouse.json');
     writeFileSync(config, JSON.stringify({ clients: { registration: 'initial_access_token' } }));
     expect((await operate([...args, '--config', config])).stderr).not.toContain('of no use');

@@ -63,7 +63,7 @@ describe('gatehouse keys', () => {
     const [made, passedOver] = (await rotate('signing', '--clock-is-right')).stdout.split('\n');
     expect(made).toMatch(/^signing: \S+ is in use from \S+; the old key stays/);
     expect(passedOver).toBe(
-      `signing: ${ahead.id} was dated ${isoTime(ahead.activeAt)}, ahead of the clock. It is passed over, and stays as long as the old key.`,
+      `signing: ${ahead.id} was dated ${isoTime(ahead.activeAt)}, ahead of the clock. It is ignored, and stays as long as the old key.`,
     );
     const { signing } = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
     expect(signing).toHaveLength(3);
@@ -89,7 +89,7 @@ describe('gatehouse keys', () => {
     const { stdout } = await runCommand(registerKeys, ['keys', 'rotate', '--data', data]);
     expect(stdout.match(/^(signing|cookies|sealing): /gm)).toHaveLength(3);
     const again = await runCommand(registerKeys, ['keys', 'rotate', '--data', data]);
-    expect(again.stdout).toMatch(/sealing: .* was waiting already/);
+    expect(again.stdout).toMatch(/sealing: .* was created before/);
   });
 
   it('rotate of a kind that is none is refused', async () => {

@@ -22,7 +22,7 @@ describe('the report of an upstream', () => {
     expect(text).toMatch(/✗ fail +UP-CLIENT +It refuses the secret\.\n +-> Give the right one\./);
     expect(text).toContain('Its metadata is there.');
     expect(text).not.toContain('\u001b');
-    expect(text.trimEnd().split('\n').at(-1)).toBe('There is something to mend.');
+    expect(text.trimEnd().split('\n').at(-1)).toBe('Problems were found.');
   });
 
   it('breaks lines at the width of the terminal', () => {

@@ -76,7 +76,7 @@ describe('gatehouse upstream test', () => {
     const { stdout, error } = await run('test', 'work', ...given);
     expect(error).toBeUndefined();
     expect(stdout).toContain('http://localhost:3000/upstream/work/callback');
-    expect(stdout).toContain('Nothing to mend was found.');
+    expect(stdout).toContain('No problems were found.');
   });
 
   it('ends with 8 where something is, as JSON too, and never shows the secret (T-191)', async () => {

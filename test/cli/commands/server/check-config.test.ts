@@ -21,7 +21,7 @@ describe('gatehouse check-config', () => {
   it('finds settings fit for use, and makes nothing', async () => {
     const { folder, ran } = check({ publicUrl: 'https://a.example', trustedProxies: ['loopback'] });
     expect(await ran).toEqual({
-      stdout: `The first start makes ${join(folder, 'data')}.\nThe settings can be used.\n`,
+      stdout: `The first start creates ${join(folder, 'data')}.\nThe settings can be used.\n`,
       stderr: '',
       error: undefined,
     });
@@ -32,7 +32,7 @@ describe('gatehouse check-config', () => {
     const data = await earlierDataFolder();
     const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
     expect(stdout).toMatch(
-      /\nThe next start brings the database from schema 11 to \d+, which earlier versions do/,
+      /\nThe next start upgrades the database from schema 11 to \d+; earlier versions cannot/,
     );
     expect(stdout).toContain(` backup before-upgrade --data ${data}\nThe settings can be used.\n`);
     expect(error).toBeUndefined();
@@ -77,7 +77,7 @@ describe('gatehouse check-config', () => {
     rmSync(join(data, 'gatehouse.db'));
     const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
     expect(stdout).toMatch(
-      /\nWarning: No database was found in .*, though its keys are of 1970-01-02: the next start makes a new one, .*restore a backup first\.\nThe settings can be used\.\n$/,
+      /\nWarning: No database was found in .*, although its keys are from 1970-01-02: the next start creates a new one, .*restore a backup first\.\nThe settings can be used\.\n$/,
     );
     expect(error).toBeUndefined();
     expect(readdirSync(data)).toEqual(['gatehouse.keys.json']);

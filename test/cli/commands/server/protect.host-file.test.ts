@@ -21,7 +21,7 @@ describe('the file of a desktop host', () => {
   it.each([
     ['{ "mcpServers": {} }', 'has no MCP servers'],
     ['[]', 'has no MCP servers'],
-    ['{ "mcpServers": { "a": canary } }', 'is no JSON'],
+    ['{ "mcpServers": { "a": canary } }', 'is not JSON'],
   ])('that is %s is refused without repeating what is in it (T-194)', (text, sentence) => {
     const refused = () => readHostFile(fileWith(text));
     expect(refused).toThrow(sentence);

@@ -9,21 +9,21 @@ it.each([
   ],
   ['routes.protected.backend.env.0: must be a name', '--env: must be a name'],
   [
-    'routes.protected.backend.command (npx): A is set here. Hand it over by name in routes.protected.backend.env, or with --env A for gatehouse protect.',
-    'the command (npx): A is set here. Hand it over with --env A.',
+    'routes.protected.backend.command (npx): A is set here. Pass it by name in routes.protected.backend.env, or with --env A for gatehouse protect.',
+    'the command (npx): A is set here. Pass it with --env A.',
   ],
   [
     'routes.protected.backend.args.1: a placeholder. Write the value, or name the variable in env.',
-    'the arguments of the command: a placeholder. Write the value, or hand the variable over with --env.',
+    'the arguments of the command: a placeholder. Write the value, or pass the variable with --env.',
   ],
   ['routes.protected.name: must not be empty', '--name: must not be empty'],
   [
     'routes.protected.path: / is the path of notes already',
-    'routes.notes.path: / is where gatehouse protect puts what it is given; set another path, such as /notes',
+    'routes.notes.path: gatehouse protect uses the path / itself; set another path, such as /notes',
   ],
   [
     'routes.notes.path: / is the path of protected already',
-    'routes.notes.path: / is where gatehouse protect puts what it is given; set another path, such as /notes',
+    'routes.notes.path: gatehouse protect uses the path / itself; set another path, such as /notes',
   ],
   ['routes.b.path: / is the path of a already', 'routes.b.path: / is the path of a already'],
   ['routes.notes.backend.url: must be absolute', 'routes.notes.backend.url: must be absolute'],

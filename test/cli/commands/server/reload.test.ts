@@ -7,7 +7,7 @@ describe('what a reload changed', () => {
   it('has a line for each kind of change, and what waits for a restart', () => {
     const routes = { added: ['a', 'b'], changed: ['c\u001b[1m'], removed: [], kept: ['d'] };
     expect(describeReload({ routes, needRestart: ['mcp'] })).toBe(
-      'added: a, b\nchanged: c\nkept: d\nafter a restart: mcp',
+      'added: a, b\nchanged: c\nkept: d\nneeds a restart: mcp',
     );
     expect(describeReload({ routes: none, needRestart: [] })).toBe('There are no routes.');
   });
@@ -19,7 +19,7 @@ describe('what a reload changed', () => {
       routes: { ...none, added: ['new'], changed: ['plain', 'other'] },
     };
     expect(describeReload({ routes: { ...none, kept: ['plain'] }, needRestart: [], earlier })).toBe(
-      'kept: plain\nread 0.3 s ago already (/etc/gate.json changed): added new; changed plain, other',
+      'kept: plain\nalready reloaded 0.3 s ago (/etc/gate.json changed): added new; changed plain, other',
     );
   });
 });

@@ -107,7 +107,7 @@ describe('gatehouse serve', () => {
     await program.waitFor('stdout', /Gatehouse/);
     await program.waitFor(
       'stderr',
-      /^The database is of an earlier version\. It has to be brought from schema 11 to/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to/,
     );
     await program.stop();
   });
@@ -118,7 +118,7 @@ describe('gatehouse serve', () => {
     onTestFinished(() => holder.stop());
     await holder.waitFor('stdout', /held/);
     const program = serve(['--data', data, '--port', '0']);
-    await program.waitFor('stderr', /^Another process has the database for itself, .* Waiting for it\.\n/);
+    await program.waitFor('stderr', /^Another process has locked the database, .* Waiting for it\.\n/);
     program.process.kill('SIGTERM');
     expect(await program.ended).toBe(0);
   });
@@ -154,7 +154,7 @@ describe('gatehouse serve', () => {
     await program.waitFor('stdout', /Gatehouse/);
     await program.waitFor(
       'stderr',
-      /^No database was found in \/.*, though its keys are of \d{4}-\d\d-\d\d: a new one is made, .*restore a backup, with --replace\.\n/,
+      /^No database was found in \/.*, although its keys are from \d{4}-\d\d-\d\d: a new one is created, .*restore a backup, with --replace\.\n/,
     );
     await program.stop();
   });

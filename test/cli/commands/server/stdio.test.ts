@@ -85,7 +85,7 @@ describe('gatehouse stdio', () => {
     });
     expect(await program.ended).toBe(0);
     expect(program.written.stderr).toMatch(
-      /^The database is of an earlier version\. It has to be brought from schema 11 to \d+,.*\n$/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+,.*\n$/,
     );
     expect(heard(program)).toMatchObject([
       { id: 0, result: {} },
@@ -100,7 +100,7 @@ describe('gatehouse stdio', () => {
     await holder.waitFor('stdout', /held/);
     const both = Array.from({ length: 2 }, () => start(['--data', data]));
     for (const program of both) {
-      await program.waitFor('stderr', /^Another process has the database for itself, .* Waiting for it\.\n/);
+      await program.waitFor('stderr', /^Another process has locked the database, .* Waiting for it\.\n/);
       program.process.stdin?.write(lines(initialize('2025-11-25')));
     }
     // Longer than SQLite itself waits while a database is opened.
@@ -205,7 +205,7 @@ describe('gatehouse stdio', () => {
     expect(await program.ended).toBe(2);
     expect(program.written.stdout).toBe('');
     expect(program.written.stderr).toMatch(
-      / stdio serves no routes \(files, more, hosted\), .*\n.* connect https:\/\/mcp\.example\.com\/team\/mcp\n$/,
+      / stdio cannot serve routes \(files, more, hosted\)\..*\n.* connect https:\/\/mcp\.example\.com\/team\/mcp\n$/,
     );
   });
 

@@ -1,0 +1,71 @@
+import {
+  type AuditTrail,
+  createSealAnew,
+  keyTimes,
+  type Lifetimes,
+  startKeyCare,
+} from '../authorization-server/index.ts';
+import type { KeyRing } from '../crypto/key-ring.ts';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Settings } from '../options.ts';
+import { day } from '../settings/times.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** Pause between two removals of expired rows, in milliseconds. */
+const sweepIntervalMs = 60_000;
+
+/** Options of {@link startSweeper}. */
+export interface SweeperOptions {
+  storage: Pick<Storage, 'sweepExpired'> & { audit: Pick<Storage['audit'], 'prune'> };
+  audit: Settings['audit'];
+  logger: Pick<Logger, 'warn'>;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Removes expired rows each minute. Does not keep the process alive.
+ * @returns stops it
+ */
+export function startSweeper({ storage, audit, logger, now }: SweeperOptions): () => void {
+  const sweep = async (): Promise<void> => {
+    await storage.sweepExpired(now());
+    await storage.audit.prune({ before: now() - audit.keepDays * day, maxRows: audit.maxEvents });
+  };
+  const timer = setInterval(() => {
+    sweep().catch((error) => logger.warn({ err: error }, 'expired rows could not be removed'));
+  }, sweepIntervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Parts of {@link startKeyRotation}. */
+export interface KeyRotationParts {
+  /** Undefined if the keys cannot change. */
+  keyRing: KeyRing | undefined;
+  settings: Pick<Settings, 'rotation' | 'resources'>;
+  lifetimes: Lifetimes;
+  storage: Pick<Storage, 'sealedRows'>;
+  box: SealedBox;
+  auditTrail: AuditTrail;
+  logger: Logger;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Rotates the keys as the settings say, and seals stored values with the new key. @returns stops it */
+export function startKeyRotation(parts: KeyRotationParts): () => Promise<void> {
+  const { keyRing, settings, lifetimes, storage, box, auditTrail, logger, now } = parts;
+  if (!keyRing) return async () => undefined;
+  const care = startKeyCare({
+    ...keyTimes(settings.rotation, lifetimes, settings.resources),
+    ring: keyRing,
+    isSealedAnew: createSealAnew({ rows: storage.sealedRows, box, logger }),
+    record: (event, details) =>
+      auditTrail.note(event, details, () => logger.info({ audit: event, ...details })),
+    logger,
+    now,
+  });
+  return () => care.close();
+}
