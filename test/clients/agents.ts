@@ -199,7 +199,7 @@ startup_timeout_sec = 60
     name: 'opencode',
     title: 'opencode',
     packages: ['opencode-ai@latest'],
-    transports: ['http'],
+    transports: ['http', 'sse'],
     async open(at) {
       await writeJson(join(at.home, '.config/opencode/opencode.json'), {
         model: 'local/local',
@@ -277,10 +277,10 @@ startup_timeout_sec = 60
           logInAtTerminal(
             at,
             'gemini',
-            [],
+            ['--prompt-interactive', '/mcp auth notes'],
             env,
             async (terminal) => {
-              await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
+              await terminal.waitFor(/Do you want to continue/, loginMs);
               await pause(keyMs);
               terminal.write(enter);
             },

@@ -96,6 +96,12 @@ export const pages: readonly ClientProgram[] = [
           );
           return JSON.stringify(result);
         },
+        signOut: {
+          name: 'clearStorage()',
+          async act() {
+            await page.evaluate('window.mcp.clearStorage()');
+          },
+        },
         async close() {
           const storageState = await context.storageState();
           await writeFile(kept, JSON.stringify({ port: server.port, storageState } satisfies Kept));
