@@ -156,13 +156,14 @@ function storeUsedLogoutTokens(artifacts: Storage['artifacts']): UsedLogoutToken
 export function watchLinkedAccess(access: AccessWatch, standing: Pick<Standing, 'hold'>): AccessWatch {
   return {
     ...access,
-    watch(authInfo, onEnd) {
-      if (authInfo.upstreamLinkId === undefined) return access.watch(authInfo, onEnd);
+    watch(authInfo, onEnd, renewal) {
+      if (authInfo.upstreamLinkId === undefined) return access.watch(authInfo, onEnd, renewal);
       const release = standing.hold(authInfo.upstreamLinkId);
-      const stop = access.watch(authInfo, () => {
+      const end = (): void => {
         release();
         onEnd();
-      });
+      };
+      const stop = access.watch(authInfo, end, renewal);
       return () => {
         release();
         stop();
