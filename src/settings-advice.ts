@@ -92,7 +92,7 @@ export function adviseOnOwnServer({ scopes, baselineScopes, scopeRules, methods 
   // Scopes that tools declare in code are known only once a server is created.
   return [
     ...opened,
-    `server.scopeRules: tools that neither a rule nor their code names are open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] if that is intended.`,
+    `server.scopeRules: whatever neither a rule nor declareScopes names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] if that is intended.`,
   ];
 }
 
