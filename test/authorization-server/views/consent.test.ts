@@ -106,7 +106,9 @@ describe('renderConsent', () => {
   it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
     const html = renderConsent(en, { ...page, answer: { redirectUri: 'https://app.claude.ai/cb' } });
     expect(html).toContain('<strong>Described by claude.ai:</strong> that site calls the app');
-    expect(html).toContain('Your approval goes to <strong>app.claude.ai</strong>, the destination that this site names');
+    expect(html).toContain(
+      'Your approval goes to <strong>app.claude.ai</strong>, the destination that this site names',
+    );
     expect(html).not.toContain('Not checked:');
   });
 
