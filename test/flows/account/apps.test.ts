@@ -4,22 +4,15 @@
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/account/overview-page.ts
 // src/authorization-server/account/connected-apps.ts
-// src/authorization-server/account/client-summaries.ts
-// src/authorization-server/account/page-missing.ts
+// src/authorization-server/account/connected-apps.ts
+// src/authorization-server/account/account-request.ts
 // src/authorization-server/views/account/overview.ts
-// src/authorization-server/views/account/time-words.ts
+// src/authorization-server/views/display-text.ts
 // src/mcp/sessions/account-sessions.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import {
-  authorization,
-  obtainTokens,
-  openConsent,
-  refresh,
-  register,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { authorization, obtainTokens, openConsent, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { idsIn, openAccount, submitWithId } from './support/account.ts';

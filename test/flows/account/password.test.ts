@@ -1,14 +1,14 @@
 // Passwords, changed by their person and set anew by a link:
 // src/authorization-server/account/password-page.ts
-// src/authorization-server/account/reset-page.ts
-// src/authorization-server/account/reset-key.ts
-// src/authorization-server/administration/account-access.ts
+// src/authorization-server/account/password-page.ts
+// src/authorization-server/account/password-page.ts
+// src/authorization-server/administration/accounts.ts
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/account-access.ts
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { operate } from '../../cli/support/installation.ts';

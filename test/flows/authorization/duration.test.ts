@@ -1,18 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import {
-  authorization,
-  obtainTokens,
-  openConsent,
-  refresh,
-  register,
-  type Tokens,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { authorization, obtainTokens, openConsent, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/durations.ts, src/authorization-server/interactions/consent.ts and
+// Over src/authorization-server/views/duration-choice.ts, src/authorization-server/interactions/consent.ts and
 // src/authorization-server/engine/configuration.ts.
 
 let gatehouse: RunningGatehouse;

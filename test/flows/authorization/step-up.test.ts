@@ -1,20 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import {
-  approve,
-  authorization,
-  obtainTokens,
-  openConsent,
-  post,
-  refresh,
-  register,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { approve, authorization, obtainTokens, openConsent, post, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/allowed-before.ts, src/authorization-server/interactions/consent.ts and
+// Over src/authorization-server/interactions/make-grant.ts, src/authorization-server/interactions/consent.ts and
 // src/authorization-server/views/scope-list.ts.
 
 let gatehouse: RunningGatehouse;

@@ -1,18 +1,11 @@
 // Flows through src/composition/wanted-servers.ts, src/composition/served-routes.ts, src/composition/route-backend.ts,
 // src/composition/route-sessions.ts, src/composition/route-metrics.ts, src/app/app.ts, src/settings/scope-problems.ts and
-// src/authorization-server/engine/live-scopes.ts: two real programs behind one gate, each at a path of its own.
+// src/authorization-server/engine/engine.ts: two real programs behind one gate, each at a path of its own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SettingsInput } from '../../../src/options.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
-import {
-  authorization,
-  obtainTokens,
-  openConsent,
-  refresh,
-  register,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { authorization, obtainTokens, openConsent, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';

@@ -3,19 +3,12 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
-import {
-  authorization,
-  obtainTokens,
-  redirectUri,
-  refresh,
-  register,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { authorization, obtainTokens, redirectUri, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { expectErrorPage } from '../../support/refusal.ts';
 import { type ManagedClient, manage, postRegistration } from '../../support/registration.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/registration/admission.ts, src/authorization-server/registration/invitation-guard.ts and
+// Over src/authorization-server/registration/admission.ts, src/authorization-server/registration/admission.ts and
 // src/authorization-server/registration/registration-endpoint.ts.
 
 const running: RunningGatehouse[] = [];

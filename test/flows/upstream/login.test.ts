@@ -1,6 +1,6 @@
 // Walks src/authorization-server/upstream-login/upstream-login.ts, src/authorization-server/upstream-login/authorization-steps.ts,
 // src/authorization-server/upstream-login/consent-through.ts, src/authorization-server/interactions/make-grant.ts and
-// src/authorization-server/interactions/end-earlier.ts.
+// src/authorization-server/interactions/make-grant.ts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,18 +10,7 @@ import { ada } from '../../support/gatehouse.ts';
 import { authorization, openConsent, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { lin, omar, upstreamClient } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import {
-  approve,
-  audited,
-  begin,
-  choose,
-  comeBack,
-  goThere,
-  letGo,
-  logIn,
-  person,
-  startScene,
-} from './subject.ts';
+import { approve, audited, begin, choose, comeBack, goThere, letGo, logIn, person, startScene } from './subject.ts';
 
 const noted = async (
   scene: Awaited<ReturnType<typeof startScene>>,
