@@ -6,9 +6,10 @@
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
-// src/cli/commands/account-access.ts
-import Database from 'better-sqlite3';
+// src/cli/commands/operator/account.ts
+
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { operate } from '../../cli/support/installation.ts';
