@@ -4,7 +4,6 @@
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/account/overview-page.ts
 // src/authorization-server/account/connected-apps.ts
-// src/authorization-server/account/connected-apps.ts
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/views/account/overview.ts
 // src/authorization-server/views/display-text.ts
@@ -12,7 +11,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { authorization, obtainTokens, openConsent, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  obtainTokens,
+  openConsent,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { idsIn, openAccount, submitWithId } from './support/account.ts';

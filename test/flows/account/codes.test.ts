@@ -1,6 +1,5 @@
 // One-time codes, turned on by their person and asked for after the password:
 // src/authorization-server/account/codes-page.ts
-// src/authorization-server/account/codes-page.ts
 // src/authorization-server/authentication/authentication.ts
 // src/authorization-server/authentication/second-factor.ts
 // src/authorization-server/views/account/codes.ts

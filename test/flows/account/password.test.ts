@@ -1,7 +1,5 @@
 // Passwords, changed by their person and set anew by a link:
 // src/authorization-server/account/password-page.ts
-// src/authorization-server/account/password-page.ts
-// src/authorization-server/account/password-page.ts
 // src/authorization-server/administration/accounts.ts
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts

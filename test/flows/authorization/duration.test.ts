@@ -1,6 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { authorization, obtainTokens, openConsent, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  obtainTokens,
+  openConsent,
+  refresh,
+  register,
+  type Tokens,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 

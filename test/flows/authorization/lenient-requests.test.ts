@@ -2,7 +2,17 @@
 // src/authorization-server/client-metadata.ts: what clients of the field send.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { approve, authorization, obtainTokens, openConsent, post, redirectUri, refresh, register, type Tokens } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  openConsent,
+  post,
+  redirectUri,
+  refresh,
+  register,
+  type Tokens,
+} from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { askForCode, claim, deviceGrant, poll } from '../device/subject.ts';
 

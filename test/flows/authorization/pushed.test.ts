@@ -2,7 +2,15 @@
 // src/authorization-server/endpoints/authorization-endpoint.ts, for requests that are pushed (RFC 9126).
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { approve, authorization, type Flow, openConsent, post, redeem, register } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  type Flow,
+  openConsent,
+  post,
+  redeem,
+  register,
+} from '../../support/oauth.ts';
 import { createProver } from '../../support/proofs.ts';
 import { createVisitor } from '../../support/visitor.ts';
 

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { approve, authorization, obtainTokens, openConsent, post, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  openConsent,
+  post,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 

@@ -1,6 +1,7 @@
 // Flows of src/authorization-server/audit-trail.ts and src/authorization-server/audit-trail.ts.
-import Database from 'better-sqlite3';
+
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';
 import { refresh } from '../../support/oauth.ts';

@@ -5,7 +5,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, v
 import type { SettingsInput } from '../../../src/options.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
-import { authorization, obtainTokens, openConsent, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  obtainTokens,
+  openConsent,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';

@@ -6,7 +6,13 @@ import { countIssued } from '../../support/issued.ts';
 import { post, tryAccess } from '../../support/oauth.ts';
 import { createTestIssuer } from '../../support/trusted-issuer.ts';
 import { countStatuses, expectRefused, expectTokens, generousLimits } from '../token/subject.ts';
-import { basic, clientWithSecret, type EnterpriseSetUp, jwtBearer, trustIdentityProvider } from './subject.ts';
+import {
+  basic,
+  clientWithSecret,
+  type EnterpriseSetUp,
+  jwtBearer,
+  trustIdentityProvider,
+} from './subject.ts';
 
 // Over src/authorization-server/trusted-issuers/jwt-bearer-grant.ts, src/authorization-server/trusted-issuers/identity-grant.ts,
 // src/authorization-server/trusted-issuers/assertion.ts, src/authorization-server/trusted-issuers/trusted-issuer.ts,

@@ -3,7 +3,14 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
-import { authorization, obtainTokens, redirectUri, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  obtainTokens,
+  redirectUri,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { expectErrorPage } from '../../support/refusal.ts';
 import { type ManagedClient, manage, postRegistration } from '../../support/registration.ts';
 import { createVisitor } from '../../support/visitor.ts';

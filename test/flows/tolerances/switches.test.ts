@@ -4,7 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ToleranceName, toleranceNames } from '../../../src/oauth/tolerances.ts';
 import { type DocumentHost, startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { approve, authorization, obtainTokens, redeem, redirectUri, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  redeem,
+  redirectUri,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 

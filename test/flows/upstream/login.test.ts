@@ -10,7 +10,18 @@ import { ada } from '../../support/gatehouse.ts';
 import { authorization, openConsent, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { lin, omar, upstreamClient } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import { approve, audited, begin, choose, comeBack, goThere, letGo, logIn, person, startScene } from './subject.ts';
+import {
+  approve,
+  audited,
+  begin,
+  choose,
+  comeBack,
+  goThere,
+  letGo,
+  logIn,
+  person,
+  startScene,
+} from './subject.ts';
 
 const noted = async (
   scene: Awaited<ReturnType<typeof startScene>>,
