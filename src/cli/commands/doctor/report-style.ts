@@ -10,7 +10,7 @@ export interface TextLook {
   width: number;
   /** Lists every check with what was seen. */
   isVerbose?: boolean | undefined;
-  /** How to write the commands that verify a finding. */
+  /** Options for the commands that verify a finding. */
   verify?: VerifyMeans;
 }
 

@@ -32,7 +32,7 @@ describe('a failure of the client', () => {
       4,
       [
         `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
-        'If that does not help: the operator of the server must first allow the client ci this scope first',
+        'If that does not help: the operator of the server must first allow the client ci this scope',
       ].join('\n'),
     ],
     [
@@ -89,7 +89,7 @@ describe('a failure of the client', () => {
     [
       new DiscoveryError(new ClientError('authorization_server_changed', 'x'), []),
       6,
-      expect.stringContaining('leave --issuer out'),
+      expect.stringContaining('leave out --issuer'),
     ],
     [new ClientError('store_unusable', 'x'), 7, undefined],
     [new ClientError('unknown_store', 'x'), 2, undefined],

@@ -64,7 +64,7 @@ describe('gatehouse logout', () => {
     await runLogout(mcp.url, { local: true }, io);
     expect(await store.findCredential(mcp.url)).toBeUndefined();
     expect(as.requests).toEqual([]);
-    expect(written.stderr).toContain('only here: you asked for it');
+    expect(written.stderr).toContain('only here: you gave --local');
   });
 
   it('keeps a login that cannot be ended now', async () => {

@@ -57,12 +57,12 @@ describe('gatehouse audit verify', () => {
     const { stdout, error } = await verify(data, '--head', head);
     const why = 'events were removed, or the log was restored from a backup that is older than the head.';
     expect(stdout).toBe(
-      `Intact, but without the event of that head:\nThe log ends at event 3, before the head that was noted: ${why}\n`,
+      `Intact, but without the event of that head:\nThe log ends at event 3, before the event of that head: ${why}\n`,
     );
     expect(error).toMatchObject({
       exitCode: exitCodes.faultsFound,
       message: 'The audit log does not contain the event of that head.',
-      hint: expect.stringContaining('no restore of a backup that would explain it'),
+      hint: expect.stringContaining('No restore of a backup in the log explains this'),
     });
     expect(JSON.parse((await verify(data, '--json', '--head', head)).stdout)).toMatchObject({
       isWhole: false,
@@ -90,7 +90,7 @@ describe('gatehouse audit verify', () => {
   });
 
   it.each([
-    ['before it reaches that head again', 0, 'The log ends at event 4, before the head that was noted'],
+    ['before it reaches that head again', 0, 'The log ends at event 4, before the event of that head'],
     ['when it has grown past that head', 9, 'Event 7 is not the event of that head'],
   ])(
     'with a head that was noted after the backup that was put back names the restore and says to note the head anew, %s',
