@@ -106,11 +106,11 @@ describe('gatehouse audit verify', () => {
 
       const { stdout, error } = await verify(data, '--head', head);
       expect(stdout).toContain(line);
-      expect(stdout).toMatch(/\nEvent \d, of \d{4}-\S+Z, is the restore of a backup of \d{4}-\S+Z: /);
+      expect(stdout).toMatch(/\nEvent \d \(\d{4}-\S+Z\) is the restore of a backup of \d{4}-\S+Z: /);
       expect(error).toMatchObject({
         exitCode: exitCodes.faultsFound,
         message: 'The audit log does not contain the event of that head.',
-        hint: expect.stringMatching(/noted before that restore, all is well: note .*gatehouse audit verify/),
+        hint: expect.stringMatching(/printed before that restore, nothing is wrong: keep .*gatehouse audit verify/),
       });
       const json = JSON.parse((await verify(data, '--json', '--head', head)).stdout);
       expect(json.restore).toMatchObject({ seq: expect.any(Number), asOf: expect.stringMatching(/^\d{4}-/) });
@@ -125,6 +125,6 @@ describe('gatehouse audit verify', () => {
     await runCommand(registerRestore, ['restore', backup, '--data', data, '--replace']);
     const { stdout, error } = await verify(data, '--head', `2:${'x'.repeat(43)}`);
     expect(stdout).not.toContain('is the restore');
-    expect((error as CliError).hint).toContain('no restore of a backup');
+    expect((error as CliError).hint).toContain('No restore of a backup');
   });
 });
