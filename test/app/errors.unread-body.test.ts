@@ -42,7 +42,7 @@ async function startBehind() {
 
 it('a request whose body was read in front is answered with who has to mend that, and the log says so once', async () => {
   const { log, post } = await startBehind();
-  const said = expect.stringContaining('put the gatehouse in front of what reads bodies');
+  const said = expect.stringContaining('put the gatehouse before middleware that reads bodies');
   for (const path of ['/register', '/mcp']) {
     const answer = await post(path, 'application/json', '{"redirect_uris":["http://localhost/cb"]}');
     expect([answer.status, await answer.json()]).toEqual([

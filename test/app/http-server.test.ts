@@ -58,7 +58,7 @@ describe('what is attached', () => {
   it('is warned of where it has a listener of its own, which may answer, too', () => {
     const warn = vi.fn();
     attachTo(createServer(listener), running, { warn });
-    expect(warn.mock.calls).toEqual([[expect.stringContaining('a listener for requests of its own')]]);
+    expect(warn.mock.calls).toEqual([[expect.stringContaining('another listener for requests')]]);
   });
 });
 

@@ -29,7 +29,7 @@ describe('a person is told what to do', () => {
     await progress.open('https://as/authorize', redirectUri);
     expect(said.slice(1)).toEqual([
       expect.stringContaining('ssh -L 4711:127.0.0.1:4711 '),
-      expect.stringContaining('paste the address it ends at here:'),
+      expect.stringContaining('paste its final address here:'),
     ]);
   });
 

@@ -53,7 +53,7 @@ describe('where a login is kept (CL-13)', () => {
     [{ path: '/h/tokens.json' }, 'in plain text that only you can read'],
     [
       { path: '/h/tokens.json', whyPlain: 'secret-tool is not installed' },
-      'in plain text that only you can read, because it cannot be sealed: secret-tool is not installed',
+      'in plain text that only you can read, because it cannot be encrypted: secret-tool is not installed',
     ],
     [{ path: '/h/tokens.json', sealedWith: 'the keychain' }, 'encrypted with a key in the keychain'],
   ])('%j', (state, text) => {

@@ -72,7 +72,7 @@ describe('gatehouse restore', () => {
     const args = ['restore', await earlierDataFolder(), '--data', join(testFolder(), 'data')];
     const { stderr, error } = await runCommand(registerRestore, args);
     expect(stderr).toMatch(
-      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+,.*\n$/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+; .*\n$/,
     );
     expect(error).toBeUndefined();
   });

@@ -44,7 +44,7 @@ describe('an operator’s command', () => {
   it('says on standard error that it brings a database of an earlier version up, once (T-174)', async () => {
     const data = await earlierDataFolder();
     for (const said of [
-      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+,.*\n$/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+; .*\n$/,
       /^$/,
     ]) {
       const { io, written } = testIo();

@@ -85,7 +85,7 @@ describe('gatehouse stdio', () => {
     });
     expect(await program.ended).toBe(0);
     expect(program.written.stderr).toMatch(
-      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+,.*\n$/,
+      /^The database is of an earlier version\. It is upgraded from schema 11 to \d+; .*\n$/,
     );
     expect(heard(program)).toMatchObject([
       { id: 0, result: {} },
