@@ -110,7 +110,7 @@ describe('gatehouse connect', () => {
       return { ...answer, json: { ...Object(answer.json), token_type: 'Bearer' } };
     };
     const { error } = await initialized(mcp.url, { browser: false }, io);
-    expect(error?.message).toMatch(/did not bind .* To log in without one: .*gatehouse login http\S+$/);
+    expect(error?.message).toMatch(/did not bind .* To log in without a key: .*gatehouse login http\S+$/);
   });
 
   it('names the command that logs in as was chosen, where nobody can be asked after a refused renewal', async () => {

@@ -40,7 +40,7 @@ describe('gatehouse check-config', () => {
 
   it('says that no file was read where none is named', async () => {
     const { stdout } = await runCommand(registerCheckConfig, ['check-config', '--data', testFolder()]);
-    expect(stdout).toMatch(/^No config file is named with --config/);
+    expect(stdout).toMatch(/^No --config was given/);
   });
 
   it('says that a file that lies there was not read where none is named', async () => {
@@ -48,7 +48,7 @@ describe('gatehouse check-config', () => {
     vi.spyOn(process, 'cwd').mockReturnValue(folder);
     onTestFinished(() => void vi.restoreAllMocks());
     const ran = () => runCommand(registerCheckConfig, ['check-config', '--data', join(folder, 'data')]);
-    const said = 'gatehouse.json lies in this folder and was not read';
+    const said = 'gatehouse.json in this folder was not read';
     expect((await ran()).stdout).not.toContain(said);
     writeFileSync(join(folder, 'gatehouse.json'), '{}');
     expect((await ran()).stdout).toContain(`\nWarning: ${said}`);
