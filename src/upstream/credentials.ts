@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readPrivateKey } from '../client/client-key.ts';
-import type { ClientIdentity } from '../client/exchange.ts';
+import type { ClientIdentity } from '../client/oauth-client.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
 /** Who this server is at an upstream, and what it proves that with; or the setting that is wrong, and why. */

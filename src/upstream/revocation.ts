@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import type { ClientIdentity } from '../client/exchange.ts';
+import type { ClientIdentity } from '../client/oauth-client.ts';
 import { parseObject } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
 import type { UpstreamPreset } from './presets/preset.ts';

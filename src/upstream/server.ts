@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { type ClientIdentity, clientAuthentication } from '../client/exchange.ts';
+import { type ClientIdentity, clientAuthentication } from '../client/oauth-client.ts';
 import type { OperatorRequest } from '../net/operator-fetch.ts';
 import type { Ask, Asked } from './ask.ts';
 import type { ServerMetadata } from './metadata.ts';

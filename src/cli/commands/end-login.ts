@@ -1,8 +1,8 @@
 import {
   type ClientContext,
   ClientError,
+  clientOf,
   credentialKey,
-  holderOf,
   revokeCredential,
 } from '../../client/index.ts';
 import type { KeptLogin, TokenFile } from '../../client/node/index.ts';
@@ -49,7 +49,7 @@ async function endHeld(
   };
   if (local) return forget(false, 'you asked for it to be forgotten here only');
   const { issuer } = credential.authorizationServer;
-  const holder = holderOf(credential, await store.findRegistration(issuer, credential.clientId));
+  const holder = clientOf(credential, await store.findRegistration(issuer, credential.clientId));
   try {
     const revoked = await revokeCredential(context, credential, holder);
     return await forget(revoked, revoked ? null : `${issuer} has no way to end a login before its time`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../network-failure.ts';
 import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
 
 /** A lock untouched for this long belongs to a process that died, in milliseconds. */

@@ -1,6 +1,6 @@
-import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
+import type { AuthorizationAgent } from '../authorization/code-login.ts';
 import type { ClientContext } from '../context.ts';
-import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import { loopbackRedirectUris } from '../registration/dynamic-registration.ts';
 import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
 import { type PasteTerminal, receivePaste } from './paste.ts';
 import { askAuthorizationEndpoint } from './preflight.ts';

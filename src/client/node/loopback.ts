@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { ClientError } from '../client-error.ts';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../network-failure.ts';
 import { findPortHolder } from './port-holder.ts';
 import { answerRedirect, type CallbackOutcome, callbackPath, redirectHandler } from './redirect-handler.ts';
 

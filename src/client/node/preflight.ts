@@ -1,4 +1,4 @@
-import type { AuthorizationRequest } from '../authorization/authorization-agent.ts';
+import type { AuthorizationRequest } from '../authorization/code-login.ts';
 import {
   askForRefusal,
   type EndpointRefusal,
@@ -7,7 +7,7 @@ import {
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { quoteWords } from '../quote.ts';
-import { isRedirectRefusal } from '../registration/redirect-uris.ts';
+import { isRedirectRefusal } from '../registration/dynamic-registration.ts';
 
 /** Longest wait for the authorization endpoint, in milliseconds: a browser will ask it again. */
 const preflightTimeoutMs = 5_000;

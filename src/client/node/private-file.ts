@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClientError } from '../client-error.ts';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../network-failure.ts';
 
 /** The token file or its folder cannot be used safely. The message says what to do and shows no content. */
 export class TokenFileError extends ClientError {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CredentialBook } from '../stores/credential-book.ts';
+import type { StoreData } from '../stores/store-data.ts';
 
 const privateJwk = z.object({ kty: z.string() }).catchall(z.string());
 
@@ -69,7 +69,7 @@ const tokenFile = z.object({
  * @param text the whole file
  * @returns its content, or undefined for anything that is no token file of this version
  */
-export function parseTokenFile(text: string): CredentialBook | undefined {
+export function parseTokenFile(text: string): StoreData | undefined {
   try {
     const { version: _, ...book } = tokenFile.parse(JSON.parse(text));
     return book;
@@ -79,6 +79,6 @@ export function parseTokenFile(text: string): CredentialBook | undefined {
 }
 
 /** @returns the text of a token file */
-export function formatTokenFile(book: CredentialBook): string {
+export function formatTokenFile(book: StoreData): string {
   return `${JSON.stringify({ version: 1, ...book }, null, 2)}\n`;
 }

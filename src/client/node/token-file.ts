@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { LoginRequiredError } from '../client-error.ts';
+import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import {
-  type CredentialBook,
   dropCredential,
   dropRegistration,
-  emptyBook,
+  emptyStoreData,
   endCredential,
   findFormerIn,
   findIn,
   findRegistrationIn,
   putCredential,
   putRegistration,
-} from '../stores/credential-book.ts';
-import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
+  type StoreData,
+} from '../stores/store-data.ts';
 import { withFileLock } from './file-lock.ts';
 import type { Keychain } from './keychain/keychain.ts';
 import { systemKeychain } from './keychain/system-keychain.ts';
@@ -81,15 +81,15 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
   const file = tokenFilePath(folder);
   const seal = createTokenFileSeal(file, keychain, sealing);
 
-  const open = async (text: string | undefined): Promise<CredentialBook> => {
-    if (text === undefined) return emptyBook();
+  const open = async (text: string | undefined): Promise<StoreData> => {
+    if (text === undefined) return emptyStoreData();
     const book = parseTokenFile(await seal.open(text));
     if (book === undefined) throw new TokenFileError(`${file} is damaged. Move it away, then log in again.`);
     return book;
   };
-  const read = async (): Promise<CredentialBook> => open(await readPrivateFile(file));
+  const read = async (): Promise<StoreData> => open(await readPrivateFile(file));
 
-  const change = async (apply: (book: CredentialBook) => void): Promise<void> => {
+  const change = async (apply: (book: StoreData) => void): Promise<void> => {
     await requirePrivateFolder(folder);
     await withFileLock(`${file}.lock`, async () => {
       const before = await readPrivateFile(file);

@@ -1,6 +1,6 @@
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
-import { isRedirect, nullBodyStatuses } from '../http-answer.ts';
+import { isRedirect, nullBodyStatuses } from '../limited-fetch.ts';
 import { describeFailure } from '../network-failure.ts';
 import {
   type AnswerLimits,

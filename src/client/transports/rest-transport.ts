@@ -6,7 +6,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
-import { isRedirect } from '../http-answer.ts';
+import { isRedirect } from '../limited-fetch.ts';
 import { describeFailure } from '../network-failure.ts';
 import { requireUrl } from '../url-policy.ts';
 

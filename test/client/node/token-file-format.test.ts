@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTokenFile, parseTokenFile } from '../../../src/client/node/token-file-format.ts';
-import { type CredentialBook, emptyBook } from '../../../src/client/stores/credential-book.ts';
+import { emptyStoreData, type StoreData } from '../../../src/client/stores/store-data.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 
 describe('the text of a token file', () => {
@@ -26,14 +26,14 @@ describe('the text of a token file', () => {
           chosen: { dpop: true, withoutResource: true },
         },
       },
-    } satisfies CredentialBook;
+    } satisfies StoreData;
     expect(parseTokenFile(formatTokenFile(book))).toEqual(book);
-    expect(JSON.parse(formatTokenFile(emptyBook()))).toMatchObject({ version: 1 });
+    expect(JSON.parse(formatTokenFile(emptyStoreData()))).toMatchObject({ version: 1 });
   });
 
   it('of an earlier version, which knew neither logins that have ended nor clients that were replaced, is read', () => {
     const earlier = '{"version":1,"registrations":{},"credentials":{},"logins":{}}';
-    expect(parseTokenFile(earlier)).toEqual(emptyBook());
+    expect(parseTokenFile(earlier)).toEqual(emptyStoreData());
   });
 
   it.each([

@@ -107,7 +107,7 @@ describe('a fetch for MCP messages', () => {
     const origin = await closedOrigin();
     await expect(bounded(origin)).rejects.toMatchObject({
       reason: 'unreachable',
-      message: `${origin} cannot be reached: nobody listens there (ECONNREFUSED).`,
+      message: `${origin} cannot be reached: the connection was refused (ECONNREFUSED).`,
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askPlace, type DiscoveryWalk, readStrings } from '../../../src/client/discovery/discovery-walk.ts';
+import { askPlace, type DiscoveryWalk, readStrings } from '../../../src/client/discovery/well-known.ts';
 import { testContext } from '../support/context.ts';
 import { type Answer, startServer } from '../support/scripted-server.ts';
 

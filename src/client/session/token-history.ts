@@ -1,28 +1,26 @@
 import { isForNoToken } from '../../oauth/challenge.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { formerLogin } from './former-login.ts';
 
-/** A token rejected when younger than this was never any good, in seconds. */
+/** A token rejected within this time was never accepted, in seconds. */
 export const newTokenSeconds = 60;
 
-/** New tokens that may be rejected within the window; then nothing is sent for the rest (T-186). */
+/** Limits of new tokens that may be rejected; above them nothing is sent for `restSeconds` (T-186). */
 const stormLimits = { limit: 3, windowSeconds: 60, restSeconds: 60 };
 
-/** Why a server may refuse every token, by its `WWW-Authenticate`. */
+/** Explains why a server rejects every token, by its `WWW-Authenticate`. */
 function whyRefused(challenge: string | null): string {
   return isForNoToken(challenge)
-    ? 'Its answer is that to a request without a token: something in front of it may take the Authorization header away; gatehouse doctor --proxy looks there.'
+    ? 'Its response is that to a request without a token: a proxy in front of it may remove the Authorization header; gatehouse doctor --proxy checks that.'
     : 'Its authorization server may issue tokens for another audience.';
 }
 
 /**
- * What a session remembers of its tokens: which one it got when, and which one the server would not take. It tells a
- * token that has ended from one that was never any good, and stops a storm of renewals that change nothing.
- * @see T-186
+ * The tokens of one session: when each was obtained, and which one the server rejected. It distinguishes an
+ * expired token from one that was never accepted, and stops endless renewals that change nothing (T-186).
  */
-export class TokenMemory {
+export class TokenHistory {
   readonly #server: string;
   readonly #now: () => number;
   readonly #storm: CircuitBreaker;
@@ -30,14 +28,13 @@ export class TokenMemory {
   #rejected: string | undefined;
   #givenUp: { accessToken: string; at: number } | undefined;
 
-  /** @param server canonical URL of the MCP server @param now epoch seconds */
   constructor(server: string, now: () => number) {
     this.#server = server;
     this.#now = now;
     this.#storm = createCircuitBreaker(stormLimits, now);
   }
 
-  /** Takes note of a token that was just got. @returns the same */
+  /** Records a token that was just obtained, and returns its credential. */
   obtain(credential: Credential): Credential {
     if (credential.accessToken !== this.#latest?.credential.accessToken)
       this.#latest = { credential, since: this.#now() };
@@ -45,8 +42,8 @@ export class TokenMemory {
   }
 
   /**
-   * Takes note of a token found in the store. The first one of a session may be old.
-   * @throws LoginRequiredError for a token that was given up a moment ago
+   * Records a token from the store. The first one of a session may be old.
+   * @throws LoginRequiredError for a token that was blocked a moment ago
    */
   meet(credential: Credential): void {
     if (this.#latest === undefined) this.#latest = { credential, since: Number.NEGATIVE_INFINITY };
@@ -60,33 +57,33 @@ export class TokenMemory {
       );
   }
 
-  /** @returns how long this session has had a token, in seconds */
+  /** Returns the time since this session obtained the token, in seconds. */
   ageOf({ accessToken }: Credential): number {
     const { credential, since } = this.#latest ?? { since: Number.NEGATIVE_INFINITY };
     return credential?.accessToken === accessToken ? this.#now() - since : Number.POSITIVE_INFINITY;
   }
 
-  /** @returns whether the latest token came to its end without having been rejected */
+  /** Checks if the latest token expired without having been rejected. */
   hasEnded(): boolean {
     const { accessToken, expiresAt = Number.POSITIVE_INFINITY } = this.#latest?.credential ?? {};
     return accessToken !== undefined && accessToken !== this.#rejected && expiresAt <= this.#now();
   }
 
   /**
-   * Takes note that the server rejected a token. However many requests it had, it counts once.
-   * @returns whether that was one new token too many
+   * Records that the server rejected a token. A token counts once, for any number of requests.
+   * @returns true if too many new tokens were rejected
    */
   reject(credential: Credential): boolean {
     const isKnown = this.#rejected === credential.accessToken;
     this.#rejected = credential.accessToken;
     if (isKnown || this.ageOf(credential) >= newTokenSeconds) return this.#storm.isOpen();
-    return this.#storm.strike();
+    return this.#storm.recordFailure();
   }
 
   /**
-   * Gives a token up: for a while it is not sent again.
-   * @param challenge `WWW-Authenticate` of the refusal
-   * @returns what to tell the caller
+   * Blocks a token for a while: it is not sent again.
+   * @param challenge `WWW-Authenticate` of the response
+   * @returns the error for the caller
    */
   giveUp(credential: Credential, challenge: string | null): LoginRequiredError {
     this.#givenUp = { accessToken: credential.accessToken, at: this.#now() };
@@ -97,15 +94,58 @@ export class TokenMemory {
     );
   }
 
-  /** @throws LoginRequiredError with a diagnosis, during a storm */
+  /** @throws LoginRequiredError with a diagnosis, if too many new tokens were rejected */
   requireCalm(): void {
     if (!this.#storm.isOpen()) return;
     const { limit, windowSeconds, restSeconds } = stormLimits;
     const credential = this.#latest?.credential;
     throw new LoginRequiredError(
       this.#server,
-      `The server has rejected ${limit} new tokens within ${windowSeconds} s, while its authorization server goes on issuing them. Most likely they are issued for another audience than ${credential?.resource ?? this.#server}. Nothing is sent to it for ${restSeconds} s.`,
+      `The server has rejected ${limit} new tokens within ${windowSeconds} s, while its authorization server continues to issue them. Probably their audience is not ${credential?.resource ?? this.#server}. Nothing is sent to it for ${restSeconds} s.`,
       formerLogin(credential),
     );
   }
+}
+
+/** A circuit breaker: it blocks work for a while after too many failures. */
+export interface CircuitBreaker {
+  /** @returns true if work is blocked now */
+  isOpen(): boolean;
+  /**
+   * Counts a failure.
+   * @returns true if work is blocked from now on
+   */
+  recordFailure(): boolean;
+}
+
+/** Limits of a circuit breaker. */
+export interface CircuitBreakerLimits {
+  /** Number of failures in the window that open the breaker. */
+  limit: number;
+  /** Length of the window, in seconds. */
+  windowSeconds: number;
+  /** Time for which work is blocked, in seconds. Earlier failures then no longer count. */
+  restSeconds: number;
+}
+
+/**
+ * Creates a closed breaker.
+ * @param now clock, epoch seconds
+ */
+export function createCircuitBreaker(limits: CircuitBreakerLimits, now: () => number): CircuitBreaker {
+  const { limit, windowSeconds, restSeconds } = limits;
+  let strikes: number[] = [];
+  let openUntil = Number.NEGATIVE_INFINITY;
+  const isOpen = (): boolean => now() < openUntil;
+  return {
+    isOpen,
+    recordFailure: () => {
+      strikes = [...strikes.filter((at) => now() - at < windowSeconds), now()];
+      if (strikes.length >= limit) {
+        openUntil = now() + restSeconds;
+        strikes = [];
+      }
+      return isOpen();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
-import { sendAuthorized } from '../../../src/client/dpop/send-authorized.ts';
+import { sendAuthorized } from '../../../src/client/session/send-authorized.ts';
+import { createDpopKey } from '../../../src/client/tokens/dpop.ts';
 import { startOfTime, testContext } from '../support/context.ts';
 import { checkProof, sha256 } from '../support/proofs.ts';
 import { type Answer, startServer } from '../support/scripted-server.ts';

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { newTokenSeconds, TokenMemory } from '../../../src/client/session/token-memory.ts';
+import {
+  createCircuitBreaker,
+  newTokenSeconds,
+  TokenHistory,
+} from '../../../src/client/session/token-history.ts';
 import { startOfTime } from '../support/context.ts';
 import { testCredential } from '../support/credentials.ts';
 
 function setUp() {
   const clock = { seconds: startOfTime };
-  return { clock, memory: new TokenMemory('https://mcp.example/mcp', () => clock.seconds) };
+  return { clock, memory: new TokenHistory('https://mcp.example/mcp', () => clock.seconds) };
 }
 
 const token = (accessToken: string, expiresAt = startOfTime + 3600) =>
@@ -83,5 +87,45 @@ describe('the memory of tokens', () => {
     expect(memory.hasEnded()).toBe(true);
     memory.reject(token('1', startOfTime + 10));
     expect(memory.hasEnded()).toBe(false);
+  });
+});
+
+describe('circuit breaker', () => {
+  function setUp() {
+    const clock = { seconds: 1000 };
+    const limits = { limit: 3, windowSeconds: 60, restSeconds: 30 };
+    return { clock, breaker: createCircuitBreaker(limits, () => clock.seconds) };
+  }
+
+  describe('a circuit breaker', () => {
+    it('holds back after as many failures as it bears, and lets through again after its rest (T-186)', () => {
+      const { clock, breaker } = setUp();
+      expect([breaker.recordFailure(), breaker.recordFailure()]).toEqual([false, false]);
+      expect(breaker.isOpen()).toBe(false);
+      expect(breaker.recordFailure()).toBe(true);
+      clock.seconds += 29;
+      expect(breaker.isOpen()).toBe(true);
+      clock.seconds += 1;
+      expect(breaker.isOpen()).toBe(false);
+    });
+
+    it('bears as much again after its rest', () => {
+      const { clock, breaker } = setUp();
+      for (let failure = 0; failure < 3; failure++) breaker.recordFailure();
+      clock.seconds += 30;
+      expect([breaker.recordFailure(), breaker.recordFailure(), breaker.recordFailure()]).toEqual([
+        false,
+        false,
+        true,
+      ]);
+    });
+
+    it('forgets failures older than its window', () => {
+      const { clock, breaker } = setUp();
+      breaker.recordFailure();
+      breaker.recordFailure();
+      clock.seconds += 60;
+      expect(breaker.recordFailure()).toBe(false);
+    });
   });
 });

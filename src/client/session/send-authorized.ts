@@ -2,15 +2,16 @@ import * as oauth from 'oauth4webapi';
 import { parseChallenges } from '../../oauth/challenge.ts';
 import type { ClientContext } from '../context.ts';
 import type { Credential, PrivateJwk } from '../stores/credential-store.ts';
-import { dpopHandle } from './dpop-handle.ts';
+import { dpopHandle } from '../tokens/dpop.ts';
 
-/** @returns whether a body can be sent a second time */
+/** Checks if a body can be sent a second time. */
 export function isRepeatable(body: RequestInit['body']): boolean {
   return body === undefined || body === null || typeof body === 'string' || body instanceof URLSearchParams;
 }
 
 /**
- * Whether the server refused for want of a nonce that it now gave: such an answer says nothing about the token.
+ * Checks if the server only requires the nonce that it now sent: such a response says nothing about the
+ * token.
  * @see RFC 9449 section 9
  */
 function wantsNonce({ status, headers }: Response): boolean {
@@ -20,14 +21,14 @@ function wantsNonce({ status, headers }: Response): boolean {
 }
 
 /**
- * Sends a request with the access token of a credential: as a bearer token, or with a proof made for this request where
- * the token is bound to a key. A request that lacks the server's nonce is sent once more with it. Redirects are not
+ * Sends a request with the access token of a credential: as a bearer token, or with a DPoP proof if the token
+ * is bound to a key. If the server requires a nonce, the request is repeated once with it. Redirects are not
  * followed.
  * @param context where requests go through
- * @param credential whose token to send
- * @param url the resource; that it may get the token is for the caller to know
- * @param init the request; its own `Authorization` and `DPoP` are dropped
- * @returns the answer, whatever its status; its body is unread
+ * @param credential the credential with the token
+ * @param url the resource; the caller has checked that it may get the token
+ * @param init the request; its own `Authorization` and `DPoP` are removed
+ * @returns the response, with any status; its body is unread
  * @see RFC 6750 section 2.1; RFC 9449 sections 7.1 and 9 (A7-05, A13-09)
  */
 export async function sendAuthorized(
@@ -51,7 +52,10 @@ export async function sendAuthorized(
   return send();
 }
 
-/** oauth4webapi makes the headers and keeps the nonce; everything else of the request stays as the caller made it. */
+/**
+ * oauth4webapi creates the headers and remembers the nonce; the rest of the request stays as the caller made
+ * it.
+ */
 async function sendProven(
   context: ClientContext,
   { accessToken, dpopKey }: { accessToken: string; dpopKey: PrivateJwk },

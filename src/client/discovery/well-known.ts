@@ -13,19 +13,18 @@ import type { ClientContext } from '../context.ts';
 import { limitedFetch } from '../limited-fetch.ts';
 import { quote } from '../quote.ts';
 import type { UrlRules } from '../url-policy.ts';
-import type { DiscoveryStep } from './discovery-step.ts';
 
-/** Sent on every discovery request, so that a server can answer by revision (A2-06). */
+/** Sent with every discovery request, so that a server can respond by revision (A2-06). */
 export const discoveryProtocolVersion = '2025-11-25';
 
-/** What the steps of one discovery share. */
+/** The shared state of one discovery. */
 export interface DiscoveryWalk {
   context: ClientContext;
   /** URL of the MCP server. */
   server: string;
   rules: UrlRules;
   trace: DiscoveryStep[];
-  /** Origins, besides the issuer's own, on which its endpoints may stand. */
+  /** Origins, besides the issuer's own, that may host its endpoints. */
   allowedOrigins: readonly string[];
   /** See `DiscoveryOptions`. */
   withoutCode?: boolean | undefined;
@@ -33,21 +32,21 @@ export interface DiscoveryWalk {
   chooseAuthorizationServer: (issuers: readonly string[]) => string | undefined;
 }
 
-/** What a well-known place holds. */
+/** The content of a well-known URL. */
 export type Place =
   | { kind: 'document'; members: Record<string, unknown> }
-  /** Nothing, or a page for people: the next place is asked. */
+  /** Nothing, or a page for people: the next URL is fetched. */
   | { kind: 'absent' }
-  /** Something that says that there may be a document; `why` tells what was seen, a part of a sentence. */
+  /** A response that suggests that there is a document; `why` describes it, as a part of a sentence. */
   | { kind: 'unusable'; reason: ClientError['reason']; why: string };
 
-/** 4xx that say nothing about what is there: timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585). */
+/** Temporary 4xx statuses: timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585). */
 const passing = new Set([408, 425, 429]);
 
-/** Whether a status says nothing about what is there. */
+/** Checks if a status is temporary: it says nothing about the content of the URL. */
 export const isPassing = (status: number): boolean => status >= 500 || passing.has(status);
 
-/** Takes note of a slip: in the trace, at its last step, and for whoever asked to be told. */
+/** Records a deviation from a standard in the last step of the trace, and reports it to the context. */
 export function noteSlip({ context, trace }: Pick<DiscoveryWalk, 'context' | 'trace'>, slip: Slip): void {
   const step = trace.at(-1);
   const names: readonly ReadingToleranceName[] = step?.tolerated ?? [];
@@ -55,7 +54,7 @@ export function noteSlip({ context, trace }: Pick<DiscoveryWalk, 'context' | 'tr
   context.tolerated?.(slip);
 }
 
-/** What an answer is that is no document, as far as it can be told: the media type, or that there is none. */
+/** Describes the media type of a response that is no JSON document. */
 function describeBody(contentType: string | null): string {
   const type = mediaTypeOf(contentType);
   return type === '' ? 'no media type' : quote(type);
@@ -85,9 +84,9 @@ function readPlace(
 }
 
 /**
- * Asks one well-known place for a JSON document. What may pass, and what says that it is JSON and is none, is told apart
- * from what is not there.
- * @throws ClientError those of {@link limitedFetch} but `redirected` and `too_large`
+ * Fetches a JSON document from a well-known URL. A temporary failure, or invalid JSON with a JSON media type,
+ * is distinguished from a missing document.
+ * @throws ClientError those of {@link limitedFetch} except `redirected` and `too_large`
  */
 export async function askPlace(
   walk: DiscoveryWalk,
@@ -135,32 +134,32 @@ export async function askPlace(
   }
 }
 
-/** A place that may have a document and cannot be used. */
+/** A URL that may have a document, but is not usable. */
 export type UnusablePlace = { url: string } & Extract<Place, { kind: 'unusable' }>;
 
-/** Takes note that a document stands behind places that cannot be used. */
+/** Records that a document was found after unusable URLs. */
 export function noteLaterPlace(walk: DiscoveryWalk, unusable: readonly UnusablePlace[]): void {
   for (const { url, why } of unusable.filter(({ reason }) => reason !== 'bad_url'))
     noteSlip(walk, { tolerance: 'laterPlace', because: `${new URL(url).pathname} answered with ${why}` });
 }
 
 /**
- * The failure of a walk that found no document, but places that may have one.
- * @param what whose metadata it is, the beginning of a sentence
+ * Creates the error for a search that found no document, but URLs that may have one.
+ * @param what the subject of the sentence
  */
 export function unusablePlaces(what: string, unusable: readonly UnusablePlace[]): ClientError {
   const passes = unusable.find(({ reason }) => reason === 'server_error');
   const seen = unusable.map(({ url, why }) => `${url} answered with ${why}`).join('; ');
   const advice = passes
     ? 'Try again later.'
-    : 'A JSON document with status 200 has to be there, or nothing with status 404.';
+    : 'The server has to publish a JSON document there with status 200, or respond with status 404.';
   return new ClientError(
     (passes ?? unusable[0])?.reason ?? 'bad_metadata',
     `${what} cannot be read: ${seen}. ${advice}`,
   );
 }
 
-/** What was seen at all places that were asked for one purpose: the parts of a sentence. */
+/** Lists the results of all URLs that were fetched for one purpose, as parts of a sentence. */
 export function describeAsked({ trace }: Pick<DiscoveryWalk, 'trace'>, places: readonly string[]): string {
   return places
     .flatMap((place) => trace.filter(({ url, method }) => url === place && method === 'GET').slice(-1))
@@ -173,7 +172,10 @@ export function describeAsked({ trace }: Pick<DiscoveryWalk, 'trace'>, places: r
 const describeStep = (status: number, reason: string): string =>
   reason === 'not there' ? String(status) : `${status}, ${reason}`;
 
-/** Marks the last step as refused after its document was read. @param resource see `DiscoveryStep` */
+/**
+ * Marks the last step as refused after its document was read.
+ * @param resource see `DiscoveryStep`
+ */
 export function markRefused({ trace }: DiscoveryWalk, why: string, resource?: string): void {
   const last = trace.at(-1);
   if (!last) return;
@@ -183,9 +185,9 @@ export function markRefused({ trace }: DiscoveryWalk, why: string, resource?: st
 }
 
 /**
- * Stops the walk because of the document that was read last.
+ * Stops discovery because of the document that was read last.
  * @param resource see `DiscoveryStep`
- * @returns never: it throws the reason
+ * @returns never; it throws the reason
  */
 export function refuseDocument(
   walk: DiscoveryWalk,
@@ -197,9 +199,27 @@ export function refuseDocument(
   throw new ClientError(reason, why);
 }
 
-/** @returns the strings of a metadata member that should be a list of strings; undefined if it is no list */
+/** Returns the strings of a metadata member that should be a list of strings; undefined if it is no list. */
 export function readStrings(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value.filter((entry): entry is string => typeof entry === 'string' && entry !== '')
     : undefined;
+}
+
+/** One request of discovery and its result. */
+export interface DiscoveryStep {
+  /** The purpose of the request. */
+  purpose: 'challenge' | 'protected_resource' | 'authorization_server' | 'default_endpoints';
+  method: 'GET' | 'POST' | 'none';
+  url: string;
+  /** HTTP status; absent if there was no response or no request. */
+  status?: number;
+  /** `taken`: used. `absent`: not there, the next URL is fetched. `refused`: there, but must not be used. */
+  verdict: 'taken' | 'absent' | 'refused';
+  /** The reason, in words. */
+  reason: string;
+  /** Accepted deviations from standards, by name (docs/tolerances.md). */
+  tolerated?: readonly ReadingToleranceName[];
+  /** The `resource` of metadata that is for another server. */
+  resource?: string;
 }

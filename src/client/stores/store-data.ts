@@ -1,30 +1,36 @@
+import { createTurns } from '../../collections/turns.ts';
 import { formerLogin } from '../session/former-login.ts';
-import { type Credential, credentialKey, type FormerLogin, type Registration } from './credential-store.ts';
+import {
+  type Credential,
+  type CredentialStore,
+  credentialKey,
+  type FormerLogin,
+  type Registration,
+} from './credential-store.ts';
 
 /** The content of a credential store as plain data. */
-export interface CredentialBook {
-  /** By issuer: the client of the next login there. */
+export interface StoreData {
+  /** Client of the next login, by issuer. */
   registrations: Record<string, Registration>;
-  /** By issuer and client id: clients that another has taken the place of, as long as a credential was issued to them. */
+  /** Replaced clients to which a stored credential was issued, by issuer and client id. */
   replaced: Record<string, Registration>;
   /** By {@link credentialKey}. */
   credentials: Record<string, Credential>;
-  /** Canonical URL of an MCP server -> key of the credential of its latest login. */
+  /** Key of the credential of the latest login, by canonical URL of the MCP server. */
   logins: Record<string, string>;
-  /** Canonical URL of an MCP server -> its latest login, where its issuer has ended it. */
+  /** The latest login that its issuer has ended, by canonical URL of the MCP server. */
   ended: Record<string, FormerLogin>;
 }
 
-/** @returns a book without entries */
-export function emptyBook(): CredentialBook {
+export function emptyStoreData(): StoreData {
   return { registrations: {}, replaced: {}, credentials: {}, logins: {}, ended: {} };
 }
 
 const clientKey = ({ issuer, clientId }: Pick<Registration, 'issuer' | 'clientId'>): string =>
   JSON.stringify([issuer, clientId]);
 
-/** Takes out the clients that another has taken the place of, and to which no credential was issued that is kept. */
-function dropUnused(book: CredentialBook): void {
+/** Deletes the replaced clients to which no stored credential was issued. */
+function dropUnused(book: StoreData): void {
   const inUse = new Set(
     Object.values(book.credentials).map(({ authorizationServer: { issuer }, clientId }) =>
       clientKey({ issuer, clientId }),
@@ -33,9 +39,9 @@ function dropUnused(book: CredentialBook): void {
   book.replaced = Object.fromEntries(Object.entries(book.replaced).filter(([key]) => inUse.has(key)));
 }
 
-/** @returns the registration with this client id at an issuer; without an id, that of the next login there */
+/** Returns the registration with this client id at an issuer; without an id, that of the next login there. */
 export function findRegistrationIn(
-  book: CredentialBook,
+  book: StoreData,
   issuer: string,
   clientId?: string,
 ): Registration | undefined {
@@ -44,8 +50,11 @@ export function findRegistrationIn(
   return book.replaced[clientKey({ issuer, clientId })];
 }
 
-/** Makes a registration that of the next login at its issuer. The one before stays for the credentials issued to it. */
-export function putRegistration(book: CredentialBook, registration: Registration): void {
+/**
+ * Stores a registration for the next login at its issuer. The earlier one is kept for the credentials issued
+ * to it.
+ */
+export function putRegistration(book: StoreData, registration: Registration): void {
   const before = book.registrations[registration.issuer];
   if (before !== undefined) book.replaced[clientKey(before)] = before;
   delete book.replaced[clientKey(registration)];
@@ -53,25 +62,25 @@ export function putRegistration(book: CredentialBook, registration: Registration
   dropUnused(book);
 }
 
-/** @returns the credential of the latest login to a server */
-export function findIn(book: CredentialBook, server: string): Credential | undefined {
+/** Returns the credential of the latest login to a server. */
+export function findIn(book: StoreData, server: string): Credential | undefined {
   const key = Object.hasOwn(book.logins, server) ? book.logins[server] : undefined;
   return key !== undefined && Object.hasOwn(book.credentials, key) ? book.credentials[key] : undefined;
 }
 
-/** @returns what the latest login to a server was like, also where it has ended */
-export function findFormerIn(book: CredentialBook, server: string): FormerLogin | undefined {
+/** Returns the latest login to a server, even if it has ended. */
+export function findFormerIn(book: StoreData, server: string): FormerLogin | undefined {
   const held = findIn(book, server);
   if (held !== undefined) return formerLogin(held);
   return Object.hasOwn(book.ended, server) ? book.ended[server] : undefined;
 }
 
 /**
- * Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. Those
- * that no login leads to any more go: nobody could end or use them from here.
+ * Stores a credential as that of the server, unless the server's credential is no longer the one that was
+ * renewed. Credentials without a login are deleted: they could be neither used nor revoked.
  */
 export function putCredential(
-  book: CredentialBook,
+  book: StoreData,
   server: string,
   credential: Credential,
   renewed?: Credential,
@@ -79,7 +88,7 @@ export function putCredential(
   const held = findIn(book, server);
   const key = credentialKey(credential);
   if (renewed !== undefined && held !== undefined && held.accessToken !== renewed.accessToken) {
-    // Another server may go on with the one that was renewed.
+    // Another server may still use the renewed credential.
     if (book.credentials[key]?.accessToken === renewed.accessToken) book.credentials[key] = credential;
     return;
   }
@@ -91,8 +100,8 @@ export function putCredential(
   dropUnused(book);
 }
 
-/** Takes a credential out, with the logins that lead to it, if its access token is still the same. */
-export function dropCredential(book: CredentialBook, credential: Credential): void {
+/** Deletes a credential and the logins that use it, if its access token is still the same. */
+export function dropCredential(book: StoreData, credential: Credential): void {
   const key = credentialKey(credential);
   if (book.credentials[key]?.accessToken !== credential.accessToken) return;
   delete book.credentials[key];
@@ -100,16 +109,32 @@ export function dropCredential(book: CredentialBook, credential: Credential): vo
   dropUnused(book);
 }
 
-/** The same, and writes down at these logins what they were like. */
-export function endCredential(book: CredentialBook, credential: Credential): void {
+/** Deletes a credential in the same way, and remembers its logins as ended. */
+export function endCredential(book: StoreData, credential: Credential): void {
   const before = Object.keys(book.logins);
   dropCredential(book, credential);
   for (const server of before)
     if (!Object.hasOwn(book.logins, server)) book.ended[server] = formerLogin(credential);
 }
 
-/** Takes the registration with this client id out. */
-export function dropRegistration(book: CredentialBook, issuer: string, clientId: string): void {
+export function dropRegistration(book: StoreData, issuer: string, clientId: string): void {
   if (book.registrations[issuer]?.clientId === clientId) delete book.registrations[issuer];
   delete book.replaced[clientKey({ issuer, clientId })];
+}
+
+/** Creates a store that lives as long as the process, for tests and for hosts that persist nothing. */
+export function createMemoryStore(): CredentialStore {
+  const book = emptyStoreData();
+  return {
+    findRegistration: async (issuer, clientId) => structuredClone(findRegistrationIn(book, issuer, clientId)),
+    saveRegistration: async (registration) => putRegistration(book, structuredClone(registration)),
+    forgetRegistration: async (issuer, clientId) => dropRegistration(book, issuer, clientId),
+    findCredential: async (server) => structuredClone(findIn(book, server)),
+    saveCredential: async (server, credential, renewed) =>
+      putCredential(book, server, structuredClone(credential), renewed),
+    forgetCredential: async (credential) => dropCredential(book, credential),
+    endCredential: async (credential) => endCredential(book, credential),
+    findFormerLogin: async (server) => structuredClone(findFormerIn(book, server)),
+    exclusively: createTurns(),
+  };
 }

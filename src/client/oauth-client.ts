@@ -15,16 +15,19 @@ import { limitedFetch } from './limited-fetch.ts';
 import { quote } from './quote.ts';
 import type { PrivateJwk, Registration } from './stores/credential-store.ts';
 
-/** Who a client is at an authorization server, and what it proves that with. */
+/** A client's identity at an authorization server, and its credentials there. */
 export type ClientIdentity = Pick<Registration, 'clientId' | 'clientSecret' | 'tokenEndpointAuthMethod'> & {
-  /** A `CryptoKey` may be one that cannot be exported; no store keeps it. */
+  /** A `CryptoKey` may be non-exportable; no store can hold it. */
   privateKey?: PrivateJwk | CryptoKey;
 };
 
-/** An answer that holds neither what was asked for nor an error. Its body is not kept: it may hold anything. */
+/**
+ * A response that contains neither the expected members nor an OAuth error. Its body is not kept: it may
+ * contain anything.
+ */
 class UnreadableAnswer extends Error {
   readonly status: number;
-  /** What there was in its place, in words. */
+  /** A description of the response, for the message. */
   readonly seen: string;
 
   constructor(status: number, contentType: string | null, text: string) {
@@ -36,15 +39,15 @@ class UnreadableAnswer extends Error {
   }
 }
 
-/** What an exchange is about, and who is told of it. */
+/** Options for one request to an authorization server. */
 export interface ExchangeKind {
-  /** The kind of answer; one that has no members unless told. */
+  /** The expected response; by default one without members. */
   kind?: AnswerKind;
-  /** Told the refresh token of an answer with tokens, before anything else of it is judged. */
+  /** Called with the refresh token of a token response, before the rest of the response is checked. */
   issued?: (refreshToken: string) => void;
 }
 
-/** Makes an answer one that follows the standard, as far as it says what the standard asks for. */
+/** Converts a response to one that follows the standard, if it contains the required members. */
 async function readAnswer(
   context: ClientContext,
   { kind, issued }: ExchangeKind,
@@ -58,7 +61,7 @@ async function readAnswer(
   if (answer === undefined && headers.has('www-authenticate') && !isSuccess(status))
     return new Response(text, { status, headers });
   if (answer === undefined) throw new UnreadableAnswer(status, contentType, text);
-  // Nothing here is done with an ID token: what is wrong with it is nobody's loss.
+  // The client uses no ID token, so an invalid one must not make the response fail.
   const { id_token: _, ...members } = answer.members;
   const successor = asText(members.refresh_token);
   if (isSuccess(answer.status) && successor !== undefined) issued?.(successor);
@@ -71,10 +74,11 @@ async function readAnswer(
 }
 
 /**
- * Options for every oauth4webapi request. Its own https rule is off because {@link limitedFetch} has a stricter one
- * that knows loopback hosts. Answers are read with the tolerances of docs/tolerances.md before it judges them.
+ * Returns the options for an oauth4webapi request. Its own https rule is off because {@link limitedFetch} has
+ * a stricter one that knows loopback hosts. Responses are read with the tolerances of docs/tolerances.md
+ * before oauth4webapi checks them.
  * @param context where requests go through
- * @param exchange what is asked for
+ * @param exchange the expected response
  */
 export function exchangeOptions(
   context: ClientContext,
@@ -90,21 +94,18 @@ export function exchangeOptions(
   };
 }
 
-/**
- * A client as oauth4webapi knows it; what it signs carries the time of the context.
- * @param context its clock
- * @param clientId the client
- */
+/** Creates a client for oauth4webapi whose signatures use the clock of the context. */
 export function oauthClient(context: ClientContext, clientId: string): oauth.Client {
   return { client_id: clientId, [oauth.clockSkew]: context.now() - Math.floor(Date.now() / 1000) };
 }
 
 /**
- * How a client authenticates: as it was registered, else with its private key, else by a method with a secret that the
- * server supports; without key and secret not at all.
+ * Chooses the client authentication method: the registered one, else the private key, else a method with a
+ * secret that the server supports, else none.
  * @param client the client
- * @param supported `token_endpoint_auth_methods_supported`; absent means `client_secret_basic` (RFC 8414 section 2)
- * @throws ClientError `bad_key` where the client was registered with a key that is not here
+ * @param supported `token_endpoint_auth_methods_supported`; absent means `client_secret_basic` (RFC 8414
+ *   section 2)
+ * @throws ClientError `bad_key` if the client is registered with a key that is missing here
  * @see RFC 6749 section 2.3.1; RFC 7523 sections 2.2 and 3 (A8-11, A13-02)
  */
 export function clientAuthentication(
@@ -125,14 +126,14 @@ export function clientAuthentication(
     : basicAuthentication(clientSecret);
 }
 
-/** @returns the text in `application/x-www-form-urlencoded`, which leaves `-`, `.`, `_` and `*` as they are */
+/** Encodes as `application/x-www-form-urlencoded`, which leaves `-`, `.`, `_` and `*` unchanged. */
 function formEncode(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1);
 }
 
 /**
- * `client_secret_basic`. oauth4webapi also encodes `-` and `_`; servers that forget to decode, and there are many,
- * would then refuse most generated ids and secrets.
+ * `client_secret_basic`. oauth4webapi also encodes `-` and `_`; the many servers that forget to decode would
+ * then reject most generated ids and secrets.
  */
 function basicAuthentication(clientSecret: string): oauth.ClientAuth {
   return (_as, { client_id: clientId }, _body, headers) => {
@@ -142,8 +143,8 @@ function basicAuthentication(clientSecret: string): oauth.ClientAuth {
 }
 
 /**
- * `private_key_jwt`: an assertion for this issuer only, used once, valid for a minute. Servers know Ed25519 by its
- * older name EdDSA.
+ * `private_key_jwt`: an assertion for this issuer only, used once, valid for a minute. Servers know Ed25519
+ * under its older name EdDSA.
  */
 function privateKeyJwt(privateKey: PrivateJwk | CryptoKey): oauth.ClientAuth {
   return async (as, client, body, headers) => {
@@ -159,22 +160,25 @@ function privateKeyJwt(privateKey: PrivateJwk | CryptoKey): oauth.ClientAuth {
   };
 }
 
-/** An error answer of an OAuth endpoint, as far as it may be repeated. */
+/** An error response of an OAuth endpoint, as far as a message may repeat it. */
 export interface OAuthRefusal {
-  /** The `error` code; absent where the answer was no OAuth error. */
+  /** The `error` code; absent if the response was no OAuth error. */
   error?: string;
-  /** Set where the answer was a challenge alone: `invalid_client` is then a guess, as a proxy in between may have sent it. */
+  /**
+   * Set if the response was only a challenge: `invalid_client` is then a guess, because a proxy may have sent
+   * it.
+   */
   isGuess?: true;
-  /** A sentence for people, foreign text quoted. */
+  /** A sentence for people; foreign text is quoted. */
   message: string;
 }
 
 /**
- * Reads why an endpoint refused, from what oauth4webapi threw. Bodies are not repeated: they may hold tokens.
- * @param thrown what oauth4webapi threw
- * @param endpoint what was asked, for the message
- * @returns the refusal
- * @throws ClientError as it is, where the request itself failed
+ * Reads the refusal of an endpoint from the error that oauth4webapi threw. The message contains no body,
+ * which may hold tokens.
+ * @param thrown the error of oauth4webapi
+ * @param endpoint the name of the endpoint, for the message
+ * @throws ClientError unchanged, if the request itself failed
  * @see RFC 6749 section 5.2
  */
 export async function readRefusal(thrown: unknown, endpoint: string): Promise<OAuthRefusal> {
@@ -208,7 +212,7 @@ export async function readRefusal(thrown: unknown, endpoint: string): Promise<OA
   throw thrown;
 }
 
-/** What to do about a status that comes without a reason. */
+/** Returns advice about a status without a reason. */
 function adviceAbout(status: number): string {
   if (status === 404 || status === 405 || status === 410)
     return 'Nothing takes such a request there: the metadata names the wrong address, or something in front of it answers.';
@@ -219,4 +223,20 @@ function adviceAbout(status: number): string {
 function refusal(error: string, description: string | undefined, endpoint: string): OAuthRefusal {
   const because = description === undefined ? '' : ` (${quote(description)})`;
   return { error, message: `The ${endpoint} refused: ${quote(error)}${because}.` };
+}
+
+/**
+ * Returns the `resource` parameter of a request to an authorization server. It is always sent, unless the
+ * user disabled it for a server that rejects it: then only scopes bind the token to the MCP server (CL-5).
+ * @param login the resource, and that choice
+ * @see RFC 8707 section 2; MCP authorization "Resource Parameter Implementation" (A7-01)
+ */
+export function resourceParameter({
+  resource,
+  withoutResource,
+}: {
+  resource: string;
+  withoutResource?: true | undefined;
+}): { resource?: string } {
+  return withoutResource ? {} : { resource };
 }
