@@ -4,7 +4,7 @@ import { findWithheldVariables } from './settings/backends/download-variables.ts
 import { findMissingProgram } from './settings/backends/missing-program.ts';
 import { findIdleScopes, findOpenRest } from './settings/baseline-rule.ts';
 import { findKeylessRules } from './settings/keyless-rules.ts';
-import { openToOthers } from './upstream/open-to-others.ts';
+import { worldReadableMode } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */
 export type AdvisedSettings = Pick<
@@ -198,7 +198,7 @@ function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
     ]),
   ];
   return files.flatMap((file) => {
-    const mode = file === undefined ? undefined : openToOthers(file);
+    const mode = file === undefined ? undefined : worldReadableMode(file);
     return mode === undefined
       ? []
       : [`${file} can be read by others (mode ${mode}): chmod 600 ${JSON.stringify(file)}`];

@@ -3,10 +3,10 @@ import { hashSecret } from '../crypto/secret.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/bond/back-channel-logout.ts';
-import { type BondEvents, createBondEvents } from '../upstream/bond/bond-events.ts';
-import { startKeeper } from '../upstream/bond/keeper.ts';
-import { createStanding, type Standing } from '../upstream/bond/standing.ts';
+import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/links/back-channel-logout.ts';
+import { createLinkEvents, type LinkEvents } from '../upstream/links/link-events.ts';
+import { startLinkMonitor } from '../upstream/links/link-monitor.ts';
+import { createLinkStatus, type LinkStatus } from '../upstream/links/link-status.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import type { Vault } from '../upstream/vault.ts';
 
@@ -26,7 +26,7 @@ export interface BondParts {
 export interface Bond {
   /** What the authorization server asks of it. */
   options: { linkStanding: LinkStanding; takeLogoutToken: TakeLogoutToken };
-  standing: Standing;
+  standing: LinkStatus;
   /** Ends its background work; resolves when nothing of it runs any more. */
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface Bond {
 export function composeBond(parts: BondParts): Bond {
   const { upstreams, storage, vault, metrics, logger, now } = parts;
   const events = noteInTrail(parts);
-  const standing = createStanding({ store: storage.upstreams, vault, upstreams, events, now });
+  const standing = createLinkStatus({ store: storage.upstreams, vault, upstreams, events, now });
   const takeLogoutToken = createBackChannelLogout({
     upstreams,
     store: storage.upstreams,
@@ -48,7 +48,15 @@ export function composeBond(parts: BondParts): Bond {
   const options = { linkStanding: standing, takeLogoutToken };
   if (upstreams.all.length === 0) return { options, standing, close: () => standing.idle() };
 
-  const keeper = startKeeper({ store: storage.upstreams, vault, upstreams, standing, events, logger, now });
+  const keeper = startLinkMonitor({
+    store: storage.upstreams,
+    vault,
+    upstreams,
+    standing,
+    events,
+    logger,
+    now,
+  });
   metrics.watch(
     'gatehouse_upstream_links',
     'Links to accounts at upstreams that this process knows.',
@@ -62,8 +70,8 @@ export function composeBond(parts: BondParts): Bond {
   return { options, standing, close: keeper.close };
 }
 
-function noteInTrail({ auditTrail, metrics, logger }: BondParts): BondEvents {
-  return createBondEvents({
+function noteInTrail({ auditTrail, metrics, logger }: BondParts): LinkEvents {
+  return createLinkEvents({
     record(event, details) {
       // Anybody can send something in place of a logout token.
       const take = event === 'upstream.logout_refused' ? auditTrail.tally : auditTrail.note;

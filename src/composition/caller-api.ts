@@ -1,6 +1,6 @@
 import { createOperatorFetch } from '../net/operator-fetch.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
-import type { Standing } from '../upstream/bond/standing.ts';
+import type { LinkStatus } from '../upstream/links/link-status.ts';
 import { type CallerApi, createCallerApi } from '../upstream/tools/caller-api.ts';
 import { createCallerTokens } from '../upstream/tools/caller-tokens.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -9,7 +9,7 @@ import type { Upstreams } from '../upstream/upstream.ts';
 export interface CallerApiParts {
   upstreams: Upstreams;
   links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
-  standing: Pick<Standing, 'tokensOf'>;
+  standing: Pick<LinkStatus, 'tokensOf'>;
   /** Whether APIs may be on this very machine, without https. */
   dangerouslyFromLoopback: boolean;
   issuer: string;

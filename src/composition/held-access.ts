@@ -1,11 +1,11 @@
 import type { AccessWatch } from '../resource-server/index.ts';
-import type { Standing } from '../upstream/bond/standing.ts';
+import type { LinkStatus } from '../upstream/links/link-status.ts';
 
 /**
  * Has the link to an upstream looked after while a stream of somebody is open who came through it: the upstream's no ends
  * the stream also where nobody calls (T-091).
  */
-export function holdWhileWatched(access: AccessWatch, standing: Pick<Standing, 'hold'>): AccessWatch {
+export function holdWhileWatched(access: AccessWatch, standing: Pick<LinkStatus, 'hold'>): AccessWatch {
   return {
     ...access,
     watch(authInfo, onEnd) {

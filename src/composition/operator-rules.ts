@@ -7,7 +7,7 @@ import {
 } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
-import { checkUpstreams } from '../upstream/check-upstreams.ts';
+import { checkUpstreams } from '../upstream/create-upstreams.ts';
 
 type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;
 

@@ -2,9 +2,12 @@ import type { Slip } from '../oauth/foreign-json.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
-import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
-import { createUpstreams } from '../upstream/create-upstreams.ts';
-import { findSharedIssuers } from '../upstream/shared-issuers.ts';
+import {
+  checkUpstreams,
+  createUpstreams,
+  findSharedIssuers,
+  type KnownResource,
+} from '../upstream/create-upstreams.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 
 /** What the upstreams of an installation are composed of. */

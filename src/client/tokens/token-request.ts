@@ -118,7 +118,7 @@ export async function requestTokens(context: ClientContext, request: TokenReques
  * Revokes a credential at its issuer: the refresh token if there is one, else the access token.
  * @param context where requests go through
  * @param credential the credential to revoke
- * @param client the client that it was issued to, see `holderOf`
+ * @param client the client that it was issued to, see `clientOf`
  * @returns false if the issuer has no revocation endpoint
  * @throws ClientError `token_refused`; `server_error` for a 5xx, after which the token still exists; or there
  *   was no response
