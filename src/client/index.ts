@@ -90,14 +90,14 @@ export { createMemoryStore } from './stores/store-data.ts';
 export { clientOf, type Renewal, refreshCredential } from './tokens/renewal.ts';
 export { refreshAheadSeconds, revokeCredential } from './tokens/token-request.ts';
 export { freshCredential } from './tokens/tokens.ts';
-export type { AnswerLimits } from './transports/answer-limits.ts';
+export type { AnswerLimits } from './transports/bounded-fetch.ts';
 export {
   type ConnectServerOptions,
   connectServer,
   type KnownServer,
   type ServerConnection,
+  withMcpConnection,
 } from './transports/connect-server.ts';
-export { withMcpConnection } from './transports/mcp-connection.ts';
 export { RestClientTransport, type RestClientTransportOptions } from './transports/rest-transport.ts';
 export {
   createServerTransport,

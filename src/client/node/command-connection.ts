@@ -2,12 +2,12 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ClientError } from '../client-error.ts';
 import { describeFailure } from '../network-failure.ts';
-import type { ConnectServerOptions } from '../transports/connect-server.ts';
 import {
   describeNoCommonRevision,
   revisionsOffered,
   speaksOlderRevision,
-} from '../transports/version-refusal.ts';
+} from '../transports/connect-errors.ts';
+import type { ConnectServerOptions } from '../transports/connect-server.ts';
 
 /** Options of {@link withCommandConnection}. */
 export interface CommandConnectionOptions

@@ -5,14 +5,20 @@ import {
   type ProtocolEra,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
-import { explainHttpRefusal, noEndpoint } from './http-refusal.ts';
-import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
+import {
+  brokeAtProbe,
+  describeNoCommonRevision,
+  explainHttpRefusal,
+  mayBeEventStreamServer,
+  noEndpoint,
+  revisionsOffered,
+  speaksOlderRevision,
+} from './connect-errors.ts';
 import {
   createServerTransport,
   type HttpTransportKind,
   type ServerTransportOptions,
 } from './server-transports.ts';
-import { describeNoCommonRevision, revisionsOffered, speaksOlderRevision } from './version-refusal.ts';
 
 /** What connecting to a server found out; it holds for one URL, and for one login. */
 export interface KnownServer {
@@ -144,5 +150,25 @@ async function connect(options: ConnectServerOptions): Promise<ServerConnection>
       if (failure instanceof ClientError && failure.reason !== 'timed_out') throw failure;
       throw noEndpoint(error, url);
     });
+  }
+}
+
+/**
+ * Opens an MCP connection, see {@link connectServer}, and does one thing with it.
+ * @param options where to, as whom, and what the client can do
+ * @param work what to do with the client
+ * @returns what the work returned; the session is ended before
+ * @throws what connecting and the work throw
+ * @see MCP lifecycle; MCP transports "Streamable HTTP"
+ */
+export async function withMcpConnection<T>(
+  options: ConnectServerOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connection = await connectServer(options);
+  try {
+    return await work(connection.client);
+  } finally {
+    await connection.close();
   }
 }

@@ -1,9 +1,11 @@
 import type {
+  JSONRPCMessage,
   JSONRPCRequest,
   RequestId,
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { ClientError } from '../client-error.ts';
 
 /** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
 const repeatableMethods = new Set([
@@ -91,5 +93,43 @@ export class OpenRequests {
     const again = { ...message, id: `again-${++this.#repeated}` };
     this.#open.set(again.id, { message, options, isTaken: false, isRepeated: true });
     return again;
+  }
+}
+
+/** Longest wait for an answer, in milliseconds. */
+const patienceMs = 30_000;
+
+/** Requests that a transport sends on its own, beside those of its client. */
+export class OwnRequests {
+  readonly #waiting = new Map<RequestId, (answer: JSONRPCMessage) => void>();
+  #sent = 0;
+
+  /**
+   * Sends a request with an id of its own.
+   * @param transport what to send it through; its answers have to be offered to {@link take}
+   * @returns the answer, which may be an error
+   * @throws ClientError `timed_out`; what the transport throws
+   */
+  async ask(transport: Transport, request: Omit<JSONRPCRequest, 'id'>): Promise<JSONRPCMessage> {
+    const id = `own-${++this.#sent}`;
+    const { promise, resolve, reject } = Promise.withResolvers<JSONRPCMessage>();
+    const late = (): void => reject(new ClientError('timed_out', 'The server did not answer in time.'));
+    const timer = setTimeout(late, patienceMs);
+    this.#waiting.set(id, resolve);
+    try {
+      await transport.send({ ...request, id });
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** @returns whether the message answers one of these requests */
+  take(message: JSONRPCMessage): boolean {
+    if ('method' in message || message.id === undefined) return false;
+    const resolve = this.#waiting.get(message.id);
+    resolve?.(message);
+    return resolve !== undefined;
   }
 }

@@ -1,8 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { restoreNumbers } from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
-import { type AnswerLimits, defaultHeadTimeoutMs } from './answer-limits.ts';
-import { boundedFetch } from './bounded-fetch.ts';
+import { type AnswerLimits, boundedFetch, defaultHeadTimeoutMs } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
 import { markMessage, withMarkedNumbers } from './exact-numbers.ts';
 import { RenewingTransport } from './renewing-transport.ts';

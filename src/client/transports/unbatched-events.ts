@@ -1,5 +1,5 @@
 import type { Fetch } from '../context.ts';
-import { isEventStream } from './answer-limits.ts';
+import { isEventStream } from './bounded-fetch.ts';
 
 const isData = (line: string): boolean => /^data(?::|$)/.test(line);
 const isId = (line: string): boolean => /^id(?::|$)/.test(line);

@@ -6,9 +6,8 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../context.ts';
-import type { AnswerLimits } from '../../transports/answer-limits.ts';
-import { explainHttpRefusal, noEndpoint } from '../../transports/http-refusal.ts';
-import { mayBeEventStreamServer } from '../../transports/probe-verdict.ts';
+import type { AnswerLimits } from '../../transports/bounded-fetch.ts';
+import { explainHttpRefusal, mayBeEventStreamServer, noEndpoint } from '../../transports/connect-errors.ts';
 import type { ServerTransportOptions } from '../../transports/server-transports.ts';
 import { HostChannel, type HostStreams } from './host-channel.ts';
 import { openEventStreamRelay, openStreamableRelay } from './legacy-relay.ts';

@@ -9,7 +9,7 @@ import {
   SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../../client-error.ts';
-import { isAboutTheRequest } from '../../transports/about-the-request.ts';
+import { isAboutTheRequest } from '../../transports/connect-errors.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
 import { describe, failedAnswer, type HostSide, type Relay } from './relay.ts';

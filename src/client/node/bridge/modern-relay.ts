@@ -7,7 +7,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/client';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
-import { OwnRequests } from '../../transports/own-requests.ts';
+import { OwnRequests } from '../../transports/open-requests.ts';
 import { paramHeaders } from '../../transports/param-headers.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
