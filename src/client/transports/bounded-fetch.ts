@@ -13,11 +13,12 @@ async function requireNoRedirect(response: Response, url: string): Promise<void>
 }
 
 /**
- * A fetch for MCP messages within limits: no redirects, a bounded wait for the head, bounded bodies and events.
- * @param fetch what requests go through; it may carry a login
- * @param limits how much of an answer is read
- * @returns a fetch; it rejects with ClientError `unreachable`, `timed_out` or `redirected`, and with what the given
- *   fetch and the signal of the request say
+ * Wraps a fetch for MCP messages with limits: no redirects, a maximum wait for the head, and a maximum size
+ * of bodies and events.
+ * @param fetch sends the requests; it may add the login
+ * @param limits maximum sizes and times
+ * @returns a fetch; it rejects with ClientError `unreachable`, `timed_out` or `redirected`, and with the
+ *   errors of the given fetch and the signal of the request
  * @see MCP transports "Streamable HTTP" (T-186, T-189)
  */
 export function boundedFetch(fetch: Fetch, limits: AnswerLimits = {}): Fetch {
@@ -46,13 +47,16 @@ export function boundedFetch(fetch: Fetch, limits: AnswerLimits = {}): Fetch {
   };
 }
 
-/** How much of an answer is read. */
+/** Limits of responses. */
 export interface AnswerLimits {
-  /** Longest body, and longest event of an event stream, in bytes after decompression; 32 MiB unless told. */
+  /**
+   * Maximum size of a body, and of one event of an event stream, in bytes after decompression (default 32
+   * MiB).
+   */
   maxAnswerBytes?: number | undefined;
   /**
-   * Longest wait for the head of an answer, in milliseconds; 5 minutes unless told. Servers may hold it back until a
-   * tool has its result.
+   * Maximum wait for the head of a response, in milliseconds (default 5 minutes). Servers may send it only
+   * after the tool has its result.
    */
   headTimeoutMs?: number | undefined;
 }
@@ -67,8 +71,8 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Counts the bytes of an event stream since the last blank line, which ends an event.
- * @returns takes the next bytes, and says how long the longest event in them is so far
+ * Creates a meter of the bytes of an event stream since the last blank line, which ends an event.
+ * @returns a function that takes the next bytes, and returns the length of the longest event in them so far
  * @see WHATWG HTML section 9.2.5 "Parsing an event stream": lines end with CR LF, LF or CR
  */
 export function createEventMeter(): (chunk: Uint8Array) => number {
@@ -96,12 +100,12 @@ export function createEventMeter(): (chunk: Uint8Array) => number {
   };
 }
 
-/** @param headers of an answer @returns whether its body is an event stream */
+/** Checks if a body is an event stream. */
 export function isEventStream(headers: Headers): boolean {
   return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 }
 
-/** Counts the bytes of a body that is one message. */
+/** Creates a meter of the bytes of a body with one message. */
 function createBodyMeter(): (chunk: Uint8Array) => number {
   let length = 0;
   return (chunk) => {
@@ -111,10 +115,10 @@ function createBodyMeter(): (chunk: Uint8Array) => number {
 }
 
 /**
- * Bounds a body: it breaks off with an error where it is too long. An event stream may go on for ever, its events may
- * not (T-189).
- * @param response an answer whose body nobody has read
- * @param url what answered, for the message
+ * Limits a body: reading it fails if it is too long. An event stream may be endless, its events may not
+ * (T-189).
+ * @param response a response with an unread body
+ * @param url its URL, for the message
  * @param maxBytes see {@link AnswerLimits}
  * @returns the body; reading it rejects with ClientError `too_large`
  */

@@ -19,9 +19,9 @@ function isModernError(text: unknown): boolean {
 }
 
 /**
- * Whether a server that refused `initialize` may be one of the old HTTP+SSE transport. The revisions name 400, 404 and
- * 405, the first of them any 4xx.
- * @param error what connecting over streamable HTTP rejected with
+ * Checks if a server that rejected `initialize` may be one of the old HTTP+SSE transport. The revisions name
+ * 400, 404 and 405, the first of them any 4xx.
+ * @param error the rejection of the connection over streamable HTTP
  * @see MCP transports "Backwards Compatibility" (B5-15, B6-01)
  */
 export function mayBeEventStreamServer(error: unknown): error is SdkHttpError {
@@ -31,9 +31,9 @@ export function mayBeEventStreamServer(error: unknown): error is SdkHttpError {
 }
 
 /**
- * Whether a server broke at the first question of 2026-07-28, which older servers do not know, instead of refusing it.
- * It may still take `initialize`.
- * @param error what connecting with version negotiation rejected with
+ * Checks if a server failed at the first request of 2026-07-28, which older servers do not know, instead of
+ * rejecting it. It may still accept `initialize`.
+ * @param error the rejection of the connection with version negotiation
  */
 export function brokeAtProbe(error: unknown): boolean {
   if (!(error instanceof SdkError) || error.code !== SdkErrorCode.EraNegotiationFailed) return false;
@@ -44,21 +44,21 @@ export function brokeAtProbe(error: unknown): boolean {
   );
 }
 
-/** 4xx that say nothing about the age of a server: credentials, rights and load. */
+/** 4xx statuses that say nothing about the revision of a server: credentials, permissions and load. */
 const notAboutAge = new Set([401, 402, 403, 407, 408, 429]);
 
 /**
- * Whether a status says that a server does not know what was asked, not that it does not let the asker in.
- * @param status of an HTTP answer
+ * Checks if a status means that a server does not know the request, and not that it denies access.
+ * @param status of an HTTP response
  */
 export function isAboutTheRequest(status: number): boolean {
   return status >= 400 && status < 500 && !notAboutAge.has(status);
 }
 
 /**
- * Says what an HTTP answer without MCP in it means; the SDK's errors do not always name the status. Those about a login
- * stay as they are.
- * @param error what connecting rejected with
+ * Explains an HTTP response without an MCP message; the SDK's errors do not always contain the status. Errors
+ * about a login are returned unchanged.
+ * @param error the rejection of the connection
  * @param url URL of the MCP server
  */
 export function explainHttpRefusal(error: unknown, url: string): unknown {
@@ -69,8 +69,9 @@ export function explainHttpRefusal(error: unknown, url: string): unknown {
 }
 
 /**
- * The failure at a URL that neither takes `initialize` nor opens the event stream of the old HTTP+SSE.
- * @param error how the first was refused
+ * Creates the error for a URL that neither accepts `initialize` nor opens the event stream of the old
+ * HTTP+SSE.
+ * @param error the first rejection
  * @param url URL of the MCP server
  * @see MCP transports "Backwards Compatibility" (B5-15)
  */
@@ -82,13 +83,13 @@ export function noEndpoint(error: SdkHttpError, url: string): ClientError {
   );
 }
 
-/** What the SDK throws at an answer to `initialize` with a revision that it does not speak; it has no code for it. */
+/** The SDK's error for a response to `initialize` with an unsupported revision; it has no code. */
 const unsupportedAnswer = /^Server's protocol version is not supported: (.{0,60})/s;
 
 /**
- * What a server speaks that refused the revision it was asked in.
- * @param error what connecting rejected with
- * @returns the revisions it named; undefined where it refused for another reason
+ * Returns the revisions of a server that rejected the requested one.
+ * @param error the rejection of the connection
+ * @returns undefined if it was rejected for another reason
  * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-08)
  */
 export function revisionsOffered(error: unknown): string[] | undefined {
@@ -101,16 +102,16 @@ export function revisionsOffered(error: unknown): string[] | undefined {
 }
 
 /**
- * Whether a server that refused the newest revision speaks one of `initialize` that we do too. The SDK tries that only
- * where the server names no newer one beside it.
- * @param error what connecting with version negotiation rejected with
+ * Checks if a server that rejected the newest revision supports an older one of this client. The SDK tries
+ * older ones only if the server names no newer one besides.
+ * @param error the rejection of the connection with version negotiation
  */
 export function speaksOlderRevision(error: unknown): boolean {
   return revisionsOffered(error)?.some((one) => SUPPORTED_PROTOCOL_VERSIONS.includes(one)) === true;
 }
 
 /**
- * Says which revisions a server and this client speak, where they have none in common.
+ * Describes the revisions of a server and this client, if they have none in common.
  * @param offered see {@link revisionsOffered}
  */
 export function describeNoCommonRevision(offered: readonly string[]): string {

@@ -6,20 +6,20 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 
-/** How a session begins. */
+/** The first messages of a session. */
 export interface SessionOpening {
   initialize: JSONRPCRequest;
   initialized: JSONRPCNotification;
 }
 
-/** What a session was told, so that a new one can be told the same. */
+/** The state of a session at the server, to restore it in a new session. */
 export class SessionMemory {
   #initialize: JSONRPCRequest | undefined;
   #initialized: JSONRPCNotification | undefined;
   #logLevel: JSONRPCRequest | undefined;
   readonly #subscriptions = new Map<unknown, JSONRPCRequest>();
 
-  /** Takes note of a message on its way to the server. */
+  /** Records a message to the server. */
   sent(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) this.#requested(message);
@@ -34,23 +34,24 @@ export class SessionMemory {
     if (method === 'resources/unsubscribe') this.#subscriptions.delete(params?.uri);
   }
 
-  /** How the session began; undefined where none was begun, as in 2026-07-28. */
+  /** The first messages of the session; undefined without one, as in 2026-07-28. */
   get opening(): SessionOpening | undefined {
     if (!this.#initialize || !this.#initialized) return undefined;
     return { initialize: this.#initialize, initialized: this.#initialized };
   }
 
-  /** Requests whose effect lasts as long as the session: the log level and the subscriptions. */
+  /** Requests that affect the whole session: the log level and the subscriptions. */
   get lasting(): JSONRPCRequest[] {
     return [...(this.#logLevel ? [this.#logLevel] : []), ...this.#subscriptions.values()];
   }
 }
 
-/** Lists that may be other than before in a new session. */
+/** Lists that may differ in a new session. */
 const lists = ['tools', 'prompts', 'resources'];
 
 /**
- * What a client is told of a session that took the place of another: each list it can hear of may have changed.
+ * Returns the notifications for a session that replaced another: each list with notifications may have
+ * changed.
  * @param capabilities of the server
  * @see MCP server features "List Changed Notification"
  */
@@ -61,14 +62,14 @@ export function announceLists(capabilities: unknown): JSONRPCNotification[] {
     .map((name) => ({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` }));
 }
 
-/** How the SDK's old HTTP+SSE transport words a refusal of a POST. */
+/** The error message of the SDK's old HTTP+SSE transport for a rejected POST. */
 const refusedPost = /^Error POSTing to endpoint \(HTTP 404\)/;
 
 /**
- * Whether a failure says that the server has forgotten the session, so that a new one has to begin. The standard's
- * sign is 404. Many servers are made after an example that answers 400 with a sentence about sessions.
- * @param error what a transport's `send` rejected with
- * @param transport the transport; without a session, 404 has nothing to do with one
+ * Checks if the server no longer knows the session, so that a new one has to begin. The standard status is
+ * 404. Many servers copied an example that sends 400 with a sentence about sessions.
+ * @param error the rejection of a transport's `send`
+ * @param transport the transport; without a session, 404 has another meaning
  * @see MCP transports "Session Management" (B3-11)
  */
 export function isSessionLost(error: unknown, transport: Transport): boolean {
