@@ -68,7 +68,7 @@ function redirectTarget(url: URL, method: string, response: Response): URL | und
 /**
  * Sends a request of the authorization flow with limits: the URL is checked, time and size are bounded, and
  * redirects follow the options.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @returns a fetch whose responses are complete
  * @throws ClientError `bad_url`, `unreachable`, `redirected`, `timed_out`, `too_large`
  * @see RFC 9728 section 7.7; RFC 9700 section 4.12 (T-185, T-186)

@@ -77,7 +77,7 @@ async function readAnswer(
  * Returns the options for an oauth4webapi request. Its own https rule is off because {@link limitedFetch} has
  * a stricter one that knows loopback hosts. Responses are read with the tolerances of docs/tolerances.md
  * before oauth4webapi checks them.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param exchange the expected response
  */
 export function exchangeOptions(

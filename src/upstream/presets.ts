@@ -131,7 +131,7 @@ const sharedTenants = /\/(?:common|organizations|consumers)\/v2\.0$/;
 /**
  * Microsoft Entra ID, v2.0 endpoints. The metadata of a shared tenant (`common`) has an issuer with `{tenantid}` in the
  * place of the tenant; `resource` is refused, so none is sent; `email` is what an administrator of any tenant wrote, and
- * verified only where the optional claim `xms_edov` says so. Groups that are too many for a token are left out of it
+ * verified only if the optional claim `xms_edov` says so. Groups that are too many for a token are left out of it
  * (`_claim_names`): a rule about groups then lets nobody in. Tokens are not revoked but end.
  * `auth_time` is an optional claim as well.
  * @see https://learn.microsoft.com/en-us/entra/identity-platform/v2-protocols-oidc

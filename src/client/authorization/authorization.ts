@@ -171,7 +171,7 @@ export function processAuthorizationResponse(
 
 /**
  * Exchanges an authorization response for tokens. The code is sent only after all checks of the response.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param pending the request
  * @param parameters query of the redirect
  * @throws ClientError those of {@link processAuthorizationResponse}; `token_refused`

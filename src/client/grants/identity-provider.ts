@@ -47,7 +47,7 @@ type UsableIdentityProvider = {
 /**
  * Finds the token endpoint of an identity provider: as configured, else from its OpenID metadata, else from
  * its OAuth metadata.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param provider the identity provider
  * @throws ClientError `bad_url`, `no_metadata`, `issuer_mismatch`
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
@@ -172,7 +172,7 @@ function requireAssertion(token: string, expected: ExpectedAssertion): void {
 /**
  * Exchanges a token of the user's login at the identity provider for an assertion (ID-JAG), which one
  * authorization server accepts for one MCP server.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param provider the identity provider
  * @param subject the token of the login
  * @param purpose the server and client of the assertion

@@ -40,7 +40,7 @@ async function listen({ callbackPort, preferredPort }: LoginAgentOptions): Promi
 /**
  * Opens an agent that takes a person through a login: by the redirect of a browser on this machine, or by
  * pasted text. The first response counts. The agent listens before it shows the URL.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param options how to reach the user
  * @throws ClientError `callback_port_unusable`
  * @see RFC 8252 sections 4.1 and 7.3 (A6-04, CL-6, T-187)

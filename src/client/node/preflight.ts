@@ -45,7 +45,7 @@ function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | un
 /**
  * Requests the authorization URL without a browser first. An error that needs no user, such as an unknown
  * scope, then ends the login at once. If the response is unclear, the login continues in the browser.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param request the authorization request
  * @param redirectUri the redirect URI of the response
  * @returns query of an error redirect, which is the response; undefined if the login continues

@@ -152,15 +152,15 @@ function boundTo({ version, keychain, key }: Omit<SealedText, 'nonce' | 'sealed'
  * Seals a text with AES-256-GCM.
  * @param text the text
  * @param key 32 bytes
- * @param where the keychain with the key, and the reference of the key there
+ * @param location the keychain with the key, and the reference of the key there
  * @see NIST SP 800-38D
  */
 export function sealText(
   text: string,
   key: Buffer,
-  where: { keychain: SealedText['keychain']; key: string },
+  location: { keychain: SealedText['keychain']; key: string },
 ): SealedText {
-  const head = { version: 2 as const, ...where };
+  const head = { version: 2 as const, ...location };
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(head));
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);

@@ -89,7 +89,7 @@ function authenticationMethod(supported: readonly string[] | undefined): string 
 /**
  * Registers a client dynamically. If the server rejects redirect URIs without a port, the exact one is
  * registered (A5-05).
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param as the authorization server
  * @param options redirect URIs and name
  * @throws ClientError `no_registration` without a registration endpoint; `registration_refused`

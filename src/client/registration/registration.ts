@@ -49,7 +49,7 @@ export interface ObtainedRegistration {
  * A client id registered at another issuer is never used. If it was a given one, the user has to decide. The
  * URL of a metadata document is a client id everywhere (A5-10, T-184). Concurrent logins, in this process or
  * others on the same store, register once.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param found the result of discovery
  * @param store the store of registrations. A new client is stored at once. A given client or a metadata
  *   document is stored by {@link keepRegistration} after the login has succeeded
@@ -220,7 +220,7 @@ function saysUnknown(error: string, description = ''): boolean {
  * earlier. Servers delete old registrations, and the user would only see their error page. An error page
  * without a machine-readable reason counts as an unknown client if a request without optional parameters is
  * rejected, too.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param authorizationUrl a complete authorization request, built for this check only
  * @returns false if the server rejects the client, and not only the requested scope or resource
  * @throws ClientError if there is no response

@@ -18,7 +18,7 @@ const requestsOfOne401 = 2;
  * Creates the `authProvider` of an SDK transport from the login to one MCP server. The transports ask it for
  * the token of each request, and report a 401. Their interface supports neither a step-up after a 403 nor
  * DPoP-bound tokens: for these, use the fetch of `withAuthorization`.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param store the store with the login
  * @param options the authorizer

@@ -24,7 +24,7 @@ function wantsNonce({ status, headers }: Response): boolean {
  * Sends a request with the access token of a credential: as a bearer token, or with a DPoP proof if the token
  * is bound to a key. If the server requires a nonce, the request is repeated once with it. Redirects are not
  * followed.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param credential the credential with the token
  * @param url the resource; the caller has checked that it may get the token
  * @param init the request; its own `Authorization` and `DPoP` are removed

@@ -43,7 +43,7 @@ export function openLoginSession(
  * after a 401, and calls the authorizer if renewal fails or the token lacks scopes. Without a login, the
  * first request is sent without a token. Requests to other URLs carry no token, and redirects are not
  * followed. A server that rejects every token is not contacted for a while.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param store the store with the login
  * @param options the authorizer, and the URLs that may get the token

@@ -37,7 +37,7 @@ export function clientOf(
 /**
  * Redeems a refresh token at its authorization server. A token that is bound to a key stays bound to it. The
  * refresh token is kept if the response has no new one.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param credential the credential to renew
  * @param client the client that it was issued to
  * @returns the new credential, or the refusal of the server
@@ -55,7 +55,7 @@ export function refreshCredential(
 
 /**
  * Renews a credential without its user: with its refresh token, or by repeating its grant.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param credential the credential to renew
  * @param client the client that it was issued to, see {@link clientOf}
  * @returns the new credential, or the refusal of the server; undefined if it cannot be renewed

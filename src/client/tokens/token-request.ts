@@ -71,7 +71,7 @@ export async function withNonceRetry<T>(attempt: () => Promise<T>): Promise<T> {
 
 /**
  * Requests tokens with any grant except the authorization code.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param request the grant
  * @returns the checked response, or the refusal of the server
  * @throws ClientError if there was no response; `bad_url`, `bad_key`
@@ -116,7 +116,7 @@ export async function requestTokens(context: ClientContext, request: TokenReques
 
 /**
  * Revokes a credential at its issuer: the refresh token if there is one, else the access token.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param credential the credential to revoke
  * @param client the client that it was issued to, see `clientOf`
  * @returns false if the issuer has no revocation endpoint

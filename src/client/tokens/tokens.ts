@@ -39,7 +39,7 @@ const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>(
 /**
  * Returns the credential of a server, refreshed if it expires within 60 s or was rejected. Concurrent calls,
  * in this process or another on the same store, redeem the refresh token once and share the result.
- * @param context where requests go through
+ * @param context fetch, clock and limits
  * @param store the store of credentials
  * @param server canonical URL of the MCP server
  * @param rejected an access token that the server rejected with 401

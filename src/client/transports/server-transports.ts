@@ -41,7 +41,7 @@ function openLater(open: () => void, waitMs: number): () => void {
 /**
  * Makes a transport to a server; answers are bounded, redirects are not followed, lost sessions are renewed.
  * @param kind which of the transports
- * @param options where to, and through what
+ * @param options the server, and the fetch
  * @returns a transport that has not been started
  * @throws ClientError `bad_url`
  */

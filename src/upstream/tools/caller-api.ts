@@ -162,7 +162,7 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
   }
 
   /**
-   * Returns the page where an account links an upstream; another account that opens it gets an explanation
+   * Returns the URL of the page to link an account to an upstream; another account that opens it gets an explanation
    * (C7-04).
    */
   const linkUrl = ({ name }: Upstream, accountId: string): string =>
