@@ -251,7 +251,7 @@ describe('a session whose token is rejected', () => {
     }
     expect(as.asked().length).toBeLessThanOrEqual(4);
     expect(failures.length).toBeGreaterThan(15);
-    expect(failures.at(-1)).toContain(`another audience than ${mcp.url}`);
+    expect(failures.at(-1)).toContain(`audience is not ${mcp.url}`);
     const before = mcp.requests.length;
     await expect(send(mcp.url, list)).rejects.toThrow('another audience');
     expect(mcp.requests).toHaveLength(before);

@@ -20,7 +20,7 @@ describe('the memory of tokens', () => {
     const { clock, memory } = setUp();
     const storms = ['1', '2', '3'].map((name) => memory.reject(memory.obtain(token(name))));
     expect(storms).toEqual([false, false, true]);
-    expect(() => memory.requireCalm()).toThrow('another audience than https://mcp.example/mcp');
+    expect(() => memory.requireCalm()).toThrow('audience is not https://mcp.example/mcp');
     clock.seconds += 60;
     expect(() => memory.requireCalm()).not.toThrow();
   });
