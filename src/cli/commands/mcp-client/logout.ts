@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import {
   type ClientContext,
   ClientError,
+  clientOf,
   credentialKey,
-  holderOf,
   revokeCredential,
 } from '../../../client/index.ts';
 import { type KeptLogin, openTokenFile, type TokenFile } from '../../../client/node/index.ts';
@@ -150,7 +150,7 @@ async function endHeld(
   };
   if (local) return forget(false, 'you asked for it to be forgotten here only');
   const { issuer } = credential.authorizationServer;
-  const holder = holderOf(credential, await store.findRegistration(issuer, credential.clientId));
+  const holder = clientOf(credential, await store.findRegistration(issuer, credential.clientId));
   try {
     const revoked = await revokeCredential(context, credential, holder);
     return await forget(revoked, revoked ? null : `${issuer} has no way to end a login before its time`);
