@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findDataFolder, openInstallation, withAdministration } from '../../src/cli/open-administration.ts';
-import { DatabaseHeld } from '../../src/storage/sqlite/held-alone.ts';
+import { DatabaseLocked } from '../../src/storage/sqlite/connection/exclusive-lock.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { earlierDataFolder } from '../storage/sqlite/earlier-database.ts';
 import { testIo } from './support/client-commands.ts';
@@ -52,7 +52,7 @@ describe('an operator’s command', () => {
   it('does not wait for ever for a database that can be read and not be opened', async () => {
     const data = await readDataFolder();
     const { io, written } = testIo();
-    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseHeld);
+    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseLocked);
     expect(written.stderr).toBe('');
   });
 

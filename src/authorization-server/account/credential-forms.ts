@@ -3,7 +3,7 @@ import {
   type BackendCredentialKey,
   type BackendCredentialStore,
   credentialContext,
-} from '../../storage/backend-credentials.ts';
+} from '../../storage/backends.ts';
 import { type EnteredField, type EnteredRoute, maxCredentialLength } from '../views/account/credentials.ts';
 
 /** One credential that people may enter. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
-import { type Account, normalizeEmail } from '../../storage/accounts.ts';
-import type { KnownIdentity } from '../../storage/identities.ts';
+import { type Account, type KnownIdentity, normalizeEmail } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount, printableEmail } from './find-account.ts';

@@ -1,5 +1,5 @@
 import { randomSecret } from '../../crypto/secret.ts';
-import type { InvitationStore } from '../../storage/invitations.ts';
+import type { InvitationStore } from '../../storage/clients.ts';
 import { invitationId } from '../registration/invitation-guard.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 

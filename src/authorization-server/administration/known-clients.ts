@@ -1,6 +1,5 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import type { ListedDocument } from '../../storage/client-documents.ts';
-import type { ClientOrigin, ClientStatus, ListedClient } from '../../storage/clients.ts';
+import type { ClientOrigin, ClientStatus, ListedClient, ListedDocument } from '../../storage/clients.ts';
 import type { Metadata } from '../client-metadata.ts';
 import { openPayload, type SealedRow } from '../engine/stored-names.ts';
 

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
-import type { Account } from '../../storage/accounts.ts';
-import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { Account, PasskeyStore } from '../../storage/accounts.ts';
 import type { Challenges } from './challenges.ts';
 
 /** What passkeys work with. */
@@ -66,7 +65,7 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
   return {
     isOffered,
     async loginOptions(binding) {
-      if (!isOffered || !(await store.isAnyKept())) return undefined;
+      if (!isOffered || !(await store.isAnyStored())) return undefined;
       const { generateAuthenticationOptions } = await loadWebauthn();
       const challenge = bytesOf(challenges.issue(binding));
       return JSON.stringify(

@@ -1,7 +1,7 @@
 import { randomPassword } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
+import type { OneTimeCodeStore } from '../../storage/accounts.ts';
 import { payloadContext } from '../engine/stored-names.ts';
 import { findTimeStep } from './one-time-password.ts';
 

@@ -4,7 +4,7 @@ import {
   type ArtifactRow,
   type ArtifactUse,
   type Change,
-  keptAfterUseSeconds,
+  usedRetentionSeconds,
 } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
@@ -91,7 +91,7 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
       return 2 * interactionSeconds;
     // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
-      return keptAfterUseSeconds;
+      return usedRetentionSeconds;
     default:
       return 0;
   }

@@ -1,6 +1,6 @@
 import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { SealedRows } from '../../storage/sealed-rows.ts';
+import type { SealedRows } from '../../storage/storage.ts';
 
 /** What is sealed anew, and with what. */
 export interface SealAnewOptions {

@@ -1,5 +1,10 @@
-import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
-import type { Identity, IdentityStore } from '../../storage/identities.ts';
+import {
+  type Account,
+  type AccountStore,
+  type Identity,
+  type IdentityStore,
+  normalizeEmail,
+} from '../../storage/accounts.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import type { AccountRules } from './trusted-issuer.ts';
 

@@ -1,7 +1,7 @@
 import type { restoreDataFolder } from '../../storage/sqlite/index.ts';
 import { printableLine } from '../output.ts';
 
-type CarriedOver = Awaited<ReturnType<typeof restoreDataFolder>>['carriedOver'];
+type RestoredRevocations = Awaited<ReturnType<typeof restoreDataFolder>>['restoredRevocations'];
 
 /** Names shown of a list; the rest is counted. */
 const shown = 20;
@@ -15,7 +15,7 @@ function list(names: readonly string[]): string {
  * Says what of the database that was replaced holds on, and what the operator has to decide anew.
  * @returns a sentence each; none where there is nothing to say
  */
-export function describeCarriedOver(carried: CarriedOver): string[] {
+export function describeCarriedOver(carried: RestoredRevocations): string[] {
   if (carried === undefined) return [];
   if (carried === 'unreadable')
     return [

@@ -51,7 +51,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
         keptLogins
           ? 'Consents, tokens and logins are as they were.'
           : 'All consents, tokens and logins have ended: everybody logs in again.',
-        ...describeCarriedOver(restored.carriedOver),
+        ...describeCarriedOver(restored.restoredRevocations),
         ...(restored.putAside ? [`The database that was there is now ${restored.putAside}`] : []),
       ];
       io.stdout.write(

@@ -5,7 +5,7 @@ import {
 } from '../../../src/authorization-server/account/credential-forms.ts';
 import { generateSealingKey } from '../../../src/crypto/keys.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../../src/storage/backend-credentials.ts';
+import { credentialContext } from '../../../src/storage/backends.ts';
 import { account, startOfTime } from '../../storage/contract/subject.ts';
 import { openNewDatabase } from '../../storage/sqlite/subject.ts';
 

@@ -111,12 +111,12 @@ describe('one-time codes', () => {
     const stranger = createVisitor();
     const login = await stranger.open(`${gatehouse.url}/account/login`);
     const csrf = /name="csrf" value="([^"]*)"/.exec(login.html)?.[1] ?? '';
-    const carriedOver = await stranger.open(`${gatehouse.url}/account/code`, {
+    const restoredRevocations = await stranger.open(`${gatehouse.url}/account/code`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ csrf, pending, code: codeOf(secret) }).toString(),
     });
-    expect(carriedOver.response.status).toBe(401);
+    expect(restoredRevocations.response.status).toBe(401);
     await gatehouse.administration.accounts.setPassword(person.email, 'another password');
     const late = await visitor.submit(page, '/account/code', [['code', codeOf(secret)]]);
     expect([late.response.status, isIn(late)]).toEqual([401, false]);

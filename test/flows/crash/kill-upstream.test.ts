@@ -1,20 +1,11 @@
 // What survives a `kill -9` of logins at an upstream (flows of src/authorization-server/upstream-login/upstream-callback.ts,
-// src/upstream/bond/look.ts, src/upstream/bond/keeper.ts and src/storage/sqlite/upstream-revocations.ts).
+// src/upstream/bond/look.ts, src/upstream/bond/keeper.ts and src/storage/sqlite/stores/upstreams.ts).
 // More kills: GATEHOUSE_KILLS=100 npx vitest run test/flows/crash/kill-upstream
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';
 import { ada } from '../../support/gatehouse.ts';
-import {
-  authorization,
-  type Flow,
-  post,
-  redeem,
-  refresh,
-  register,
-  type Tokens,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { authorization, type Flow, post, redeem, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { createWalker, type Walker } from '../../support/upstreams/browse.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, mallory, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
