@@ -1,20 +1,9 @@
-import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
+import type { RequestListener, Server } from 'node:http';
 import { createApp } from './app/app.ts';
 import { attachTo } from './app/attach.ts';
 import { answerMetrics } from './app/metrics-server.ts';
-import {
-  buildFailurePage,
-  buildHomePage,
-  createAuditTrail,
-  createAuthorizationServer,
-  createPrincipalLimit,
-  createSealAnew,
-  createTolerances,
-  keepSettingsClients,
-  keyTimes,
-  startKeyCare,
-} from './authorization-server/index.ts';
+import { buildFailurePage, buildHomePage, createAuditTrail, createAuthorizationServer, createPrincipalLimit, createSealAnew, createTolerances, keepSettingsClients, keyTimes, startKeyCare } from './authorization-server/index.ts';
 import { createBackendObjects } from './composition/backend-objects.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
@@ -34,12 +23,7 @@ import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteCredentialsParts } from './composition/route-credentials.ts';
 import { watchRoutes } from './composition/route-metrics.ts';
 import { type RouteStatus, statusOfRoute } from './composition/route-status.ts';
-import {
-  createServedRoutes,
-  placeServer,
-  type RoutesChange,
-  type ServingOptions,
-} from './composition/served-routes.ts';
+import { createServedRoutes, placeServer, type RoutesChange, type ServingOptions } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
 import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
@@ -58,13 +42,8 @@ import { createMetrics } from './observability/metrics.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
-import {
-  createAccessWatch,
-  createDpopNonces,
-  createLocalVerifier,
-  type DpopPolicy,
-} from './resource-server/index.ts';
-import { makeAll, SettingsRefused } from './settings/settings-refused.ts';
+import { createAccessWatch, createDpopNonces, createLocalVerifier, type DpopPolicy } from './resource-server/index.ts';
+import { makeAll, SettingsRefused } from './settings/issues.ts';
 import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';

@@ -1,32 +1,18 @@
 import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
-import { origin, proxy } from './settings/addresses.ts';
-import { withBaselineRule } from './settings/baseline-rule.ts';
+import { origin, proxy, publicUrl } from './settings/addresses.ts';
+import { withBaselineRule } from './settings/keyless-rules.ts';
 import { clientSettings } from './settings/clients.ts';
-import { describeIssues } from './settings/issues.ts';
+import { describeIssues, whereSound, SettingsRefused } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
-import { limitSettings } from './settings/limits.ts';
-import { loginSettings } from './settings/login.ts';
-import { mcpSettings } from './settings/mcp.ts';
+import { limitSettings, loginSettings, tokenSettings, mcpSettings } from './settings/times.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
-import {
-  auditSettings,
-  dangerousSettings,
-  listenSettings,
-  logSettings,
-  metricsSettings,
-  rotationSettings,
-  schedulingSetting,
-} from './settings/operation.ts';
-import { publicUrl } from './settings/public-url.ts';
+import { auditSettings, dangerousSettings, listenSettings, logSettings, metricsSettings, rotationSettings, schedulingSetting } from './settings/operation.ts';
 import { resourceSettings } from './settings/resources.ts';
 import { findRouteProblems, routeSettings, soundRoutes } from './settings/routes.ts';
 import { isRecord } from './settings/scope-problems.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
-import { tokenSettings } from './settings/tokens.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
-import { whereSound } from './settings/where-sound.ts';
 
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),

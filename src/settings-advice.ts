@@ -1,9 +1,7 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
-import { findWithheldVariables } from './settings/backends/download-variables.ts';
-import { findMissingProgram } from './settings/backends/missing-program.ts';
-import { findIdleScopes, findOpenRest } from './settings/baseline-rule.ts';
-import { findKeylessRules } from './settings/keyless-rules.ts';
+import { findWithheldVariables, findMissingProgram } from './settings/backends/download-variables.ts';
+import { findIdleScopes, findOpenRest, findKeylessRules } from './settings/keyless-rules.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */

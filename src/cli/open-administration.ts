@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { checkDatabaseState, DatabaseLocked } from '../storage/sqlite/connection/exclusive-lock.ts';
 import { dataFiles, holdsDatabase } from '../storage/sqlite/data-folder/data-folder.ts';
 import { isMountedReadOnly, openReadOnly } from '../storage/sqlite/data-folder/read-only.ts';

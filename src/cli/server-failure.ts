@@ -1,5 +1,5 @@
 import { AdministrationRefused } from '../authorization-server/administration/administration-refused.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { DatabaseLocked } from '../storage/sqlite/connection/exclusive-lock.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';

@@ -3,7 +3,7 @@ import type { ProtectedResource } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 
 /** What a family of transports is served as: a protected resource with a URL of its own. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';

@@ -1,27 +1,9 @@
 import type { TextSeal } from '../crypto/text-seal.ts';
-import {
-  createAggregate,
-  createGuards,
-  createMemberPinning,
-  createOwnership,
-  createRemoteBackend,
-  createStdioBackend,
-  createSteps,
-  type GatewayBackend,
-  joinChanges,
-  type Memory,
-  type PersonalCredentials,
-  type RemoteBackendOptions,
-  type StdioBackendOptions,
-  type StepsOptions,
-  type TaskOwners,
-  withSteps,
-  withWaitingServers,
-} from '../gateway/index.ts';
+import { createAggregate, createGuards, createMemberPinning, createOwnership, createRemoteBackend, createStdioBackend, createSteps, type GatewayBackend, joinChanges, type Memory, type PersonalCredentials, type RemoteBackendOptions, type StdioBackendOptions, type StepsOptions, type TaskOwners, withSteps, withWaitingServers } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RoutesSettings } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 
 /** An MCP server that code puts behind the gate: a program, or one that is reached by URL. */
 export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {

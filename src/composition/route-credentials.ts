@@ -1,19 +1,9 @@
 import type { RouteForms } from '../authorization-server/index.ts';
 import { accountMark } from '../crypto/account-mark.ts';
-import {
-  checkFits,
-  createCredentials,
-  createPersonValue,
-  createUpstreamValue,
-  type EnteredValues,
-  type PersonalCredentials,
-  type PlacedValue,
-  readOperatorValue,
-  type UpstreamTokenSource,
-} from '../gateway/index.ts';
+import { checkFits, createCredentials, createPersonValue, createUpstreamValue, type EnteredValues, type PersonalCredentials, type PlacedValue, readOperatorValue, type UpstreamTokenSource } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 
 /** What the credentials of routes are composed of. */
 export interface RouteCredentialsParts {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseSettings, type Settings, type SettingsInput, settingMeantBy } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
-import { describeJsonFault } from './json-fault.ts';
+import { SettingsRefused } from '../settings/issues.ts';
+import type { BackendSettings } from '../settings/routes.ts';
 
 /** What the command line sets over the file. */
 export interface Overrides {
@@ -133,4 +133,69 @@ function settle(fromFile: Record<string, unknown>, file: string | undefined, ove
     data: resolve(base, settings.data),
     clients: { ...settings.clients, preRegistered },
   };
+}
+
+/** What the engine says of a character nothing can begin with: it repeats the text around it. */
+const unexpected = /^Unexpected token '?([\s\S]+?)'?, (\.{3})?"([\s\S]*)"(?:\.{3})? is not valid JSON$/;
+
+/** How much stands before the character in what is repeated, where that begins in the middle of the text. */
+const before = 10;
+
+/**
+ * Says why a text is no JSON, and where, without repeating what stands there: it may be a secret (T-194).
+ * @param text what was parsed
+ * @param error what `JSON.parse` threw
+ */
+export function describeJsonFault(text: string, { message }: Error): string {
+  const at = /at position (\d+)/.exec(message)?.[1];
+  if (at !== undefined)
+    return `${message.replace(/ in JSON at position.*$/s, '')}, ${placeOf(text, Number(at))}`;
+  if (message === 'Unexpected end of JSON input') return 'it ends too early';
+  const [, token = '', cut, shown = ''] = unexpected.exec(message) ?? [];
+  const begin = text.indexOf(shown);
+  if (shown === '' || begin !== text.lastIndexOf(shown)) return 'it holds something that is none';
+  const fault = cut ? begin + before : text.indexOf(token, begin);
+  return `Unexpected ${JSON.stringify(token)}, ${placeOf(text, fault)}`;
+}
+
+function placeOf(text: string, position: number): string {
+  return `line ${text.slice(0, position).split('\n').length}`;
+}
+
+/** What stands in the place of a secret. */
+const hidden = '(set)';
+
+/** Settings as they may be shown: whether a secret is set, and not the secret (T-194). */
+export function showSettings(settings: Settings): Settings {
+  const upstreams = Object.entries(settings.upstreams).map(([name, upstream]) => [
+    name,
+    typeof upstream.clientSecret === 'string' ? { ...upstream, clientSecret: hidden } : upstream,
+  ]);
+  const routes = Object.entries(settings.routes).map(([name, route]) => [
+    name,
+    {
+      ...route,
+      ...(route.backend && { backend: withoutValues(route.backend) }),
+      ...(route.backends && { backends: withoutValuesOf(route.backends) }),
+    },
+  ]);
+  return { ...settings, upstreams: Object.fromEntries(upstreams), routes: Object.fromEntries(routes) };
+}
+
+function withoutValuesOf(backends: Record<string, BackendSettings>): Record<string, BackendSettings> {
+  return Object.fromEntries(Object.entries(backends).map(([key, backend]) => [key, withoutValues(backend)]));
+}
+
+function withoutValues(backend: BackendSettings): BackendSettings {
+  if ('url' in backend) return { ...backend, headers: hideTexts(backend.headers) };
+  return Array.isArray(backend.env) ? backend : { ...backend, env: hideTexts(backend.env) };
+}
+
+/** Hides values; where one is only said to stand somewhere, that is shown. */
+function hideTexts<Values extends Record<string, unknown>>(values: Values): Values {
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? hidden : value,
+  ]);
+  return Object.fromEntries(shown) as Values;
 }

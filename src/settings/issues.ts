@@ -165,3 +165,49 @@ function describeForm({ kind = '', values, needed }: Form): string {
   if (needed.length > 0) return `{ ${needed.map((name) => `"${name}": …`).join(', ')} }`;
   return kinds[kind] ?? kind;
 }
+
+/**
+ * Has a check across settings of an object run as soon as these are right, whatever is wrong beside them: all problems are
+ * told at once.
+ * @param names the settings it looks at; others it is given may be anything
+ * @returns parameters for `superRefine`
+ */
+export function whereSound(...names: readonly string[]): z.core.$ZodSuperRefineParams {
+  return {
+    when: ({ issues }) =>
+      !issues.some(({ code, path: [first] = [] }) =>
+        // About the whole: it is no object, or has names that are unknown.
+        first === undefined ? code !== 'unrecognized_keys' : names.includes(String(first)),
+      ),
+  };
+}
+
+/** Settings that cannot be used; every problem is named at once. */
+export class SettingsRefused extends Error {
+  override name = 'SettingsRefused';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`The settings cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Makes all of something that settings ask for.
+ * @returns what they made, in their order
+ * @throws SettingsRefused with the problems of all that are refused; what others throw, at once
+ */
+export function makeAll<T>(makes: readonly (() => T)[]): T[] {
+  const problems: string[] = [];
+  const made = makes.flatMap((make) => {
+    try {
+      return [make()];
+    } catch (error) {
+      if (!(error instanceof SettingsRefused)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return made;
+}

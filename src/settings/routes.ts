@@ -4,9 +4,8 @@ import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
 import { cacheSettings, policySettings } from './policy.ts';
-import { findScopeProblems } from './scope-problems.ts';
-import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
-import { whereSound } from './where-sound.ts';
+import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scope-problems.ts';
+import { whereSound } from './issues.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
   error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { explainServerFailure } from '../../src/cli/server-failure.ts';
 import { AdministrationRefused } from '../../src/index.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 import { DatabaseLocked } from '../../src/storage/sqlite/connection/exclusive-lock.ts';
 import { KeyFileFault } from '../../src/storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../../src/storage/storage.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../config/load.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { findMissingProgram } from '../../settings/backends/missing-program.ts';
-import { SettingsRefused } from '../../settings/settings-refused.ts';
+import { findMissingProgram } from '../../settings/backends/download-variables.ts';
+import { SettingsRefused } from '../../settings/issues.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readHostFile } from '../host-file.ts';

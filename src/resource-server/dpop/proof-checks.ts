@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CompactJWSHeaderParameters, JWK } from 'jose';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
-import type { DpopNonces } from './nonces.ts';
 
 /** Why a proof is not one for this request. */
 export type ProofFault =
@@ -130,4 +129,83 @@ function isSamePlace(htu: unknown, url: string): boolean {
 /** The hash of an access token as `ath` has it. @see RFC 9449 section 4.2 */
 export function hashAccessToken(accessToken: string): string {
   return createHash('sha256').update(accessToken).digest('base64url');
+}
+
+/** Nonces that this server gives out and knows again without keeping them. */
+export interface DpopNonces {
+  /** The one to give out now. */
+  current(): string;
+  /** Whether it is one of ours and not too old. */
+  accepts(nonce: string): boolean;
+}
+
+/** How long one nonce is given out, in seconds. */
+const stepSeconds = 60;
+
+/** How many steps a nonce is accepted after its own. */
+const acceptedSteps = 4;
+
+/** How long after it was given out first a nonce is accepted, in seconds. */
+export const nonceLifeSeconds = stepSeconds * (acceptedSteps + 1);
+
+/**
+ * Creates nonces that follow from a key and the time: every process with the key knows those of the others, nobody
+ * without it can tell one in advance, and nothing is stored.
+ * @param keys gives the keys of now, each 32 bytes or more, as text; the first makes nonces, every one accepts them
+ * @param now epoch seconds
+ * @see RFC 9449 sections 8 and 9
+ */
+export function createDpopNonces(keys: () => readonly string[], now: () => number): DpopNonces {
+  const step = (): number => Math.floor(now() / stepSeconds);
+  const nonceOf = (at: number, key = ''): string =>
+    createHmac('sha256', key).update(`dpop ${at}`).digest('base64url');
+  const backSteps = Array.from({ length: acceptedSteps + 1 }, (_, back) => back);
+  return {
+    current: () => nonceOf(step(), keys()[0]),
+    accepts(nonce) {
+      const at = step();
+      const given = Buffer.from(nonce);
+      return keys()
+        .flatMap((key) => backSteps.map((back) => Buffer.from(nonceOf(at - back, key))))
+        .some((known) => known.length === given.length && timingSafeEqual(known, given));
+    },
+  };
+}
+
+/** Proofs that were used already. */
+export interface UsedProofs {
+  /**
+   * Notes that a proof was used, and tells whether this was the first time: of two who ask at once, one is told so.
+   * @param id names the proof and its key
+   * @param expiresAt epoch seconds; until then it has to be remembered
+   */
+  useOnce(id: string, expiresAt: number): Promise<boolean>;
+}
+
+/** Proofs kept at once, about 10 MB of them. */
+const defaultMaxKept = 100_000;
+
+/**
+ * Creates a memory of used proofs for a resource server that is one process. When it is full of proofs that could still
+ * be repeated, new ones are refused: forgetting one would let it in again.
+ * @param now epoch seconds
+ * @param maxKept proofs kept at once
+ * @see RFC 9449 section 11.1
+ */
+export function createMemoryOfProofs(now: () => number, maxKept = defaultMaxKept): UsedProofs {
+  const expiries = new Map<string, number>();
+  const forgetExpired = (): void => {
+    for (const [id, expiresAt] of expiries) {
+      if (expiresAt > now()) return;
+      expiries.delete(id);
+    }
+  };
+  return {
+    async useOnce(id, expiresAt) {
+      forgetExpired();
+      if (expiries.has(id) || expiries.size >= maxKept) return false;
+      expiries.set(id, expiresAt);
+      return true;
+    },
+  };
 }

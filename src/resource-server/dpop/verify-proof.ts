@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
-import { type DpopNonces, nonceLifeSeconds } from './nonces.ts';
-import {
-  checkProofClaims,
-  checkProofHeader,
-  type ProofClaims,
-  type ProofFault,
-  proofWindowSeconds,
-} from './proof-checks.ts';
-import type { UsedProofs } from './used-proofs.ts';
+import { type DpopNonces, nonceLifeSeconds, checkProofClaims, checkProofHeader, type ProofClaims, type ProofFault, proofWindowSeconds, type UsedProofs } from './proof-checks.ts';
 
 /** How a resource server takes proofs. */
 export interface DpopPolicy {

@@ -2,12 +2,12 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { readBounded } from '../bounded-body.ts';
-import { type JwtPart, keyThumbprintOf } from '../jwt/jwt-checks.ts';
+import { readBounded } from '../jwt/issuer-keys.ts';
+import { type JwtPart, keyThumbprintOf, checkJwtClaims, type JwtExpectation, type JwtFault } from '../jwt/jwt-checks.ts';
 import type { WaitingVerifier } from '../token-verifier.ts';
-import { createAnswerCache } from './answer-cache.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
-import { checkIntrospection } from './introspection-checks.ts';
+import { hash } from 'node:crypto';
+import { keepNewest } from '../../collections/keep-newest.ts';
 
 /** The issuer cannot be asked, so nobody can tell whether a token is good. Nothing the caller did. */
 export class IntrospectionUnavailable extends Error {
@@ -139,4 +139,102 @@ function describeCaller(answer: JwtPart, issuer: string, resource: string): Auth
     expiresAt: Number(answer.exp),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
   });
+}
+
+/** What was learned of a token: who calls with it, or that it is not good. */
+export type Learned = AuthInfo | undefined;
+
+/** What is remembered of tokens for a while. */
+export interface AnswerCache {
+  /** Gives what is known of a token, and asks where nothing is; once for all who want to know at the same time. */
+  find(token: string, ask: () => Promise<Learned>): Promise<Learned>;
+}
+
+/** Most good, and most bad tokens that are remembered: a flood of bad ones drives out no good one. */
+const maxKept = 10_000;
+
+/** Bounds of what is remembered. */
+export interface AnswerCacheOptions {
+  /** How long an answer stands, never beyond the end of its token; 0 for no longer than it takes to give it. */
+  keepSeconds: number;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Creates the memory of what an issuer said of tokens. It knows tokens by their hashes; a failure is not remembered.
+ * @see RFC 7662 section 4 (the time an answer is kept is the time a revoked token goes on)
+ */
+export function createAnswerCache({ keepSeconds, now }: AnswerCacheOptions): AnswerCache {
+  const good = new Map<string, { learned: Learned; until: number }>();
+  const bad = new Map<string, { learned: Learned; until: number }>();
+  const underWay = new Map<string, Promise<Learned>>();
+
+  const keep = (name: string, learned: Learned): void => {
+    const kept = learned ? good : bad;
+    const until = Math.min(now() + keepSeconds, learned?.expiresAt ?? Number.POSITIVE_INFINITY);
+    if (until > now()) keepNewest(kept, name, { learned, until }, maxKept);
+    else kept.delete(name);
+  };
+
+  return {
+    async find(token, ask) {
+      const name = hash('sha256', token, 'base64url');
+      const known = good.get(name) ?? bad.get(name);
+      if (known && known.until > now()) return known.learned;
+      const running = underWay.get(name);
+      if (running) return running;
+      const asked = ask()
+        .then((learned) => {
+          good.delete(name);
+          keep(name, learned);
+          return learned;
+        })
+        .finally(() => underWay.delete(name));
+      underWay.set(name, asked);
+      return asked;
+    },
+  };
+}
+
+/** Why what is active is not an access token for us. */
+export type IntrospectionFault = JwtFault | 'other_issuer' | 'no_access_token' | 'binding_without_key';
+
+/** What an active token has to be. */
+export interface IntrospectionExpectation extends JwtExpectation {
+  issuer: string;
+}
+
+type IntrospectionCheck = (
+  answer: JwtPart,
+  expected: IntrospectionExpectation,
+) => IntrospectionFault | undefined;
+
+const checks: readonly IntrospectionCheck[] = [
+  ({ iss }, { issuer }) => (iss === undefined || iss === issuer ? undefined : 'other_issuer'),
+  // Some servers tell of refresh tokens as well, and by this which is which.
+  ({ token_use }) =>
+    token_use === undefined || token_use === 'access_token' ? undefined : 'no_access_token',
+  ({ token_type }) =>
+    typeof token_type === 'string' && /^(bearer|dpop)$/i.test(token_type) ? undefined : 'no_access_token',
+  ({ token_type, cnf }) =>
+    /^dpop$/i.test(String(token_type)) && cnf === undefined ? 'binding_without_key' : undefined,
+];
+
+/**
+ * Checks what an issuer says of a token it calls active, in this order: issuer, kind of token, then as the claims of a
+ * JWT; only `iat` and `jti`, which RFC 7662 leaves to the server, may be missing. An answer without `iss` is of the issuer
+ * that was asked.
+ * @returns the first fault
+ * @see RFC 7662 sections 2.2 and 4; RFC 9449 section 6.2 (A12-11, T-096, T-100)
+ */
+export function checkIntrospection(
+  answer: JwtPart,
+  expected: IntrospectionExpectation,
+): IntrospectionFault | undefined {
+  for (const check of checks) {
+    const fault = check(answer, expected);
+    if (fault) return fault;
+  }
+  return checkJwtClaims({ iat: expected.nowSeconds, jti: 'none', ...answer }, expected);
 }

@@ -1,5 +1,4 @@
 import { type CompactVerifyGetKey, createRemoteJWKSet, customFetch, errors } from 'jose';
-import { readBounded } from '../bounded-body.ts';
 
 /** The keys of an issuer cannot be had, so nobody can tell whether its tokens are good. Nothing the caller did. */
 export class IssuerKeysUnavailable extends Error {
@@ -67,4 +66,20 @@ function unavailable(cause: unknown): IssuerKeysUnavailable {
 
 function isAboutTheKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+}
+
+/**
+ * Reads the body of an answer up to a limit.
+ * @param maxBytes limit
+ * @throws RangeError for a larger one, of which no more is read
+ */
+export async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new RangeError(`the answer has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

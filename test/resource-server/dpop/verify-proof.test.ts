@@ -1,7 +1,6 @@
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDpopNonces } from '../../../src/resource-server/dpop/nonces.ts';
-import { createMemoryOfProofs } from '../../../src/resource-server/dpop/used-proofs.ts';
+import { createDpopNonces, createMemoryOfProofs } from '../../../src/resource-server/dpop/proof-checks.ts';
 import { type DpopPolicy, verifyProof } from '../../../src/resource-server/dpop/verify-proof.ts';
 import { createProver, type Prover } from '../../support/proofs.ts';
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findWithheldVariables } from '../../../src/settings/backends/download-variables.ts';
+import { findWithheldVariables, findMissingProgram } from '../../../src/settings/backends/download-variables.ts';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { testFolder } from '../../client/support/folder.ts';
 
 const environment = {
   HOME: '/home/ada',
@@ -28,4 +31,33 @@ describe('variables that a download needs and does not get', () => {
     const elsewhere = { HOME: '/home/ada', npm_config_userconfig: '/etc/npmrc' };
     expect(findWithheldVariables('npx', [], elsewhere)).toEqual(['npm_config_userconfig']);
   });
+});
+
+/** A folder with a program, a file that cannot be run, and a folder. */
+function programs(): string {
+  const folder = testFolder();
+  for (const [name, mode] of [
+    ['notes-mcp', 0o755],
+    ['a text', 0o644],
+  ] as const) {
+    writeFileSync(join(folder, name), '');
+    chmodSync(join(folder, name), mode);
+  }
+  mkdirSync(join(folder, 'folder'));
+  return folder;
+}
+
+it('a program is there by its name in PATH, and by its path', () => {
+  const folder = programs();
+  expect(findMissingProgram('notes-mcp', `/nowhere:${folder}`)).toBeUndefined();
+  expect(findMissingProgram(join(folder, 'notes-mcp'), undefined)).toBeUndefined();
+});
+
+it('one that is not there is said with what to do', () => {
+  const folder = programs();
+  for (const path of ['/nowhere', '', undefined])
+    expect(findMissingProgram('notes-mcp', path)).toContain('install it, correct the name');
+  expect(findMissingProgram('folder', folder)).toContain('no program of that name in PATH');
+  expect(findMissingProgram(join(folder, 'none'), folder)).toContain('at this path');
+  expect(findMissingProgram('a text', folder)).toContain('its arguments stand in args');
 });
