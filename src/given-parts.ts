@@ -1,4 +1,4 @@
-import { isRecord } from './settings/scope-problems.ts';
+import { isRecord } from './settings/scopes.ts';
 import { SettingsRefused } from './settings/issues.ts';
 
 /** What only code can give to `createGatehouse`, beside the settings of the config file. */

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
-import { findWithheldVariables, findMissingProgram } from './settings/backends/download-variables.ts';
-import { findIdleScopes, findOpenRest, findKeylessRules } from './settings/keyless-rules.ts';
+import { findWithheldVariables, findMissingProgram } from './settings/backends/program-advice.ts';
+import { findIdleScopes, findOpenRest, findKeylessRules } from './settings/rule-advice.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */

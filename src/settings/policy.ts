@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { day, seconds } from './times.ts';
+import { day, seconds } from './limits.ts';
 
 const pattern = z.string().min(1).max(500);
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { isScopeToken, personalScopes } from '../oauth/scope.ts';
-import { ownScope } from './scope-problems.ts';
+import { ownScope } from './scopes.ts';
 
 /** Why a URL is no identifier of a protected resource; undefined for one that is (RFC 8707 section 2). */
 function checkResource(value: string): string | undefined {

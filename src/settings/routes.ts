@@ -4,7 +4,7 @@ import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
 import { cacheSettings, policySettings } from './policy.ts';
-import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scope-problems.ts';
+import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 import { whereSound } from './issues.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { isScopeToken } from '../oauth/scope.ts';
-import { day, seconds } from './times.ts';
+import { day, seconds } from './limits.ts';
 
 const presets = ['google', 'github', 'entra', 'okta', 'keycloak', 'gitlab', 'slack'] as const;
 

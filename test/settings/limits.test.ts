@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitSettings, loginSettings, mcpSettings, tokenSettings, day, seconds } from '../../src/settings/times.ts';
+import { limitSettings, loginSettings, mcpSettings, tokenSettings, day, seconds } from '../../src/settings/limits.ts';
 
 describe('the settings of limits', () => {
   it('count everything but MCP requests, whoever sets nothing', () => {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../config/load.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { findMissingProgram } from '../../settings/backends/download-variables.ts';
+import { findMissingProgram } from '../../settings/backends/program-advice.ts';
 import { SettingsRefused } from '../../settings/issues.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';

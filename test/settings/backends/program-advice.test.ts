@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findWithheldVariables, findMissingProgram } from '../../../src/settings/backends/download-variables.ts';
+import { findWithheldVariables, findMissingProgram } from '../../../src/settings/backends/program-advice.ts';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testFolder } from '../../client/support/folder.ts';

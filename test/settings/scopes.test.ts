@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from '../../src/settings/scope-problems.ts';
+import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from '../../src/settings/scopes.ts';
 
 const scopes = { 'notes:read': 'Read notes.' };
 

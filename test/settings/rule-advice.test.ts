@@ -1,5 +1,5 @@
 import { expect, it, describe } from 'vitest';
-import { findKeylessRules, findIdleScopes, findOpenRest, withBaselineRule } from '../../src/settings/keyless-rules.ts';
+import { findKeylessRules, findIdleScopes, findOpenRest, withBaselineRule } from '../../src/settings/rule-advice.ts';
 import { routeSettings } from '../../src/settings/routes.ts';
 import { parseSettings, type SettingsInput } from '../../src/options.ts';
 
