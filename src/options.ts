@@ -3,13 +3,13 @@ import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy, publicUrl } from './settings/addresses.ts';
 import { withBaselineRule } from './settings/rule-advice.ts';
 import { clientSettings } from './settings/clients.ts';
-import { describeIssues, whereSound, SettingsRefused } from './settings/issues.ts';
+import { describeIssues, whenFieldsValid, SettingsRefused } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
 import { limitSettings, loginSettings, tokenSettings, mcpSettings } from './settings/limits.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import { auditSettings, dangerousSettings, listenSettings, logSettings, metricsSettings, rotationSettings, schedulingSetting } from './settings/operation.ts';
 import { resourceSettings } from './settings/resources.ts';
-import { findRouteProblems, routeSettings, soundRoutes } from './settings/routes.ts';
+import { findRouteProblems, routeSettings, validRoutes } from './settings/routes.ts';
 import { isRecord } from './settings/scopes.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
@@ -27,13 +27,13 @@ const settings = z.strictObject({
     .array(proxy)
     .default([])
     .describe(
-      'Proxies whose X-Forwarded-For counts: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
+      'Trusted proxies, whose X-Forwarded-For is used: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
     ),
   allowedOrigins: z
     .array(origin)
     .default([])
     .describe(
-      'Origins of browser clients that may call the MCP endpoint, beside our own and, on localhost, loopback ones.',
+      'Allowed origins of browser clients of the MCP endpoint, besides our own and, on localhost, loopback ones.',
     ),
   tokens: tokenSettings,
   routes: routeSettings,
@@ -63,7 +63,7 @@ export const settingsSchema = settings
         message:
           'does not go with registration: approval, because nothing is stored that an operator could approve',
       });
-  }, whereSound('clients'))
+  }, whenFieldsValid('clients'))
   .superRefine(
     ({ upstreams, dangerously }, context) => {
       if (dangerously.upstreamsOverHttp) return;
@@ -75,7 +75,7 @@ export const settingsSchema = settings
             'must begin with https:// (http:// is for development on one machine, with dangerously.upstreamsOverHttp)',
         });
     },
-    whereSound('upstreams', 'dangerously'),
+    whenFieldsValid('upstreams', 'dangerously'),
   )
   .superRefine(
     ({ publicUrl: url, dangerously }, context) => {
@@ -88,7 +88,7 @@ export const settingsSchema = settings
           message: 'is for development: leave it out, or use a publicUrl on localhost',
         });
     },
-    whereSound('publicUrl', 'dangerously'),
+    whenFieldsValid('publicUrl', 'dangerously'),
   );
 
 /** Says which setting a name is, or was probably meant to be. @returns undefined where it is near none */
@@ -130,6 +130,6 @@ function findProblemsOfSound(input: unknown): string[] {
   const { routes, mcpServers } = input;
   const servers = mcpServerSettings.safeParse(mcpServers);
   const imported = readMcpServers(servers.data ?? {}, Object.keys(routes ?? {}));
-  const sound = { ...soundRoutes(routes), ...soundRoutes(imported.routes) };
+  const sound = { ...validRoutes(routes), ...validRoutes(imported.routes) };
   return [...imported.problems, ...findRouteProblems(sound)];
 }

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
-import { findWithheldVariables, findMissingProgram } from './settings/backends/program-advice.ts';
+import { findWithheldVariables, describeMissingProgram } from './settings/backends/program-advice.ts';
 import { findIdleScopes, findOpenRest, findKeylessRules } from './settings/rule-advice.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
@@ -99,7 +99,7 @@ function missingProgramsOf(routes: AdvisedSettings['routes'], environment: NodeJ
   return everyBackend(routes).flatMap(({ at, backend }) => {
     if (!('command' in backend)) return [];
     const ownPath = Array.isArray(backend.env) ? undefined : backend.env.PATH;
-    const missing = findMissingProgram(backend.command, ownPath ?? environment.PATH);
+    const missing = describeMissingProgram(backend.command, ownPath ?? environment.PATH);
     return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
   });
 }

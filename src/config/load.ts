@@ -4,18 +4,18 @@ import { parseSettings, type Settings, type SettingsInput, settingMeantBy } from
 import { SettingsRefused } from '../settings/issues.ts';
 import type { BackendSettings } from '../settings/routes.ts';
 
-/** What the command line sets over the file. */
+/** Settings of the command line that override the file. */
 export interface Overrides {
   port?: number | undefined;
   data?: string | undefined;
   publicUrl?: string | undefined;
-  /** Routes beside those of the file. */
+  /** Routes in addition to those of the file. */
   routes?: SettingsInput['routes'];
-  /** MCP servers beside those of the file, as a desktop host writes them down; not checked yet. */
+  /** MCP servers in the format of desktop hosts, in addition to those of the file; not yet checked. */
   mcpServers?: object | undefined;
 }
 
-/** Why a file cannot be read, where the reason says more than that. */
+/** Causes of unreadable files that need an explanation. */
 const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'this is a folder: name the config file in it',
@@ -24,7 +24,7 @@ const unreadable: Readonly<Record<string, string>> = {
 function readFile(file: string): Record<string, unknown> {
   let text: string;
   try {
-    // Editors of Windows begin files with a byte order mark, which is no JSON (RFC 8259 section 8.1).
+    // Windows editors write a byte order mark, which is not JSON (RFC 8259 section 8.1).
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const why = unreadable[String((error as NodeJS.ErrnoException).code)] ?? 'the file cannot be read';
@@ -43,7 +43,7 @@ function readFile(file: string): Record<string, unknown> {
   }
 }
 
-/** Names the files of credentials by absolute paths. */
+/** Resolves the paths of credential files. */
 function withFilesBeside(routes: Settings['routes'], folder: string): Settings['routes'] {
   const resolved = Object.entries(routes).map(([name, route]) => {
     const credentials = Object.entries(route.credentials).map(([of, credential]) => {
@@ -56,12 +56,12 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
   return Object.fromEntries(resolved);
 }
 
-/** Whether something can be added to a value; what cannot is for the schema to refuse. */
+/** Returns whether a value can be merged; the schema rejects others. */
 function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** @throws SettingsRefused where a setting that is looked for is not there, and may have been meant by another name */
+/** @throws SettingsRefused if a required setting is missing and may be misspelt */
 function refuseMisspelt(written: Record<string, unknown>, names: readonly string[]): void {
   const missing = names.filter((name) => written[name] === undefined);
   const mayMean = (name: string): boolean => {
@@ -72,12 +72,12 @@ function refuseMisspelt(written: Record<string, unknown>, names: readonly string
 }
 
 /**
- * Loads some of the settings of a config file, whatever is wrong with the others: who runs a server has to be able to
- * do what does not depend on them.
+ * Loads some of the settings of a config file, whatever is wrong with the others: some commands of an operator do not
+ * depend on them.
  * @param file path of the config file; undefined for none
- * @param names which settings
- * @returns these, with defaults, as {@link loadSettings} has them
- * @throws SettingsRefused where the file or one of these cannot be read, or may have been meant by another name
+ * @param names the settings to load
+ * @returns these settings with defaults, as {@link loadSettings} returns them
+ * @throws SettingsRefused if the file or one of these settings cannot be read, or may be misspelt
  */
 export function loadSome<Name extends keyof Settings>(
   file: string | undefined,
@@ -90,16 +90,16 @@ export function loadSome<Name extends keyof Settings>(
 }
 
 /**
- * Loads the settings: defaults, over them the file, over them the command line.
+ * Loads the settings: the command line overrides the file, which overrides the defaults.
  * @param file path of the config file; undefined for none
- * @returns settings with `data` and files of secrets as absolute paths
+ * @returns settings with `data` and secret files as absolute paths
  * @throws SettingsRefused with all problems at once
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
   return settle(file === undefined ? {} : readFile(file), file, overrides);
 }
 
-/** Fills in what was not written, and finds files beside the config file. */
+/** Adds defaults and resolves files relative to the config file. */
 function settle(fromFile: Record<string, unknown>, file: string | undefined, overrides: Overrides): Settings {
   const { listen = {}, routes = {}, mcpServers = {} } = fromFile;
   const settings = parseSettings({
@@ -135,16 +135,16 @@ function settle(fromFile: Record<string, unknown>, file: string | undefined, ove
   };
 }
 
-/** What the engine says of a character nothing can begin with: it repeats the text around it. */
+/** V8's message about an unexpected character, which repeats the text around it. */
 const unexpected = /^Unexpected token '?([\s\S]+?)'?, (\.{3})?"([\s\S]*)"(?:\.{3})? is not valid JSON$/;
 
-/** How much stands before the character in what is repeated, where that begins in the middle of the text. */
+/** Number of characters before the unexpected one in V8's excerpt, if it begins in the middle of the text. */
 const before = 10;
 
 /**
- * Says why a text is no JSON, and where, without repeating what stands there: it may be a secret (T-194).
- * @param text what was parsed
- * @param error what `JSON.parse` threw
+ * Describes the place and cause of a JSON syntax error without repeating the text, which may be a secret (T-194).
+ * @param text the parsed text
+ * @param error the error of `JSON.parse`
  */
 export function describeJsonFault(text: string, { message }: Error): string {
   const at = /at position (\d+)/.exec(message)?.[1];
@@ -162,10 +162,10 @@ function placeOf(text: string, position: number): string {
   return `line ${text.slice(0, position).split('\n').length}`;
 }
 
-/** What stands in the place of a secret. */
+/** Placeholder of a secret. */
 const hidden = '(set)';
 
-/** Settings as they may be shown: whether a secret is set, and not the secret (T-194). */
+/** Returns settings for display, without secrets (T-194). */
 export function showSettings(settings: Settings): Settings {
   const upstreams = Object.entries(settings.upstreams).map(([name, upstream]) => [
     name,
@@ -191,7 +191,7 @@ function withoutValues(backend: BackendSettings): BackendSettings {
   return Array.isArray(backend.env) ? backend : { ...backend, env: hideTexts(backend.env) };
 }
 
-/** Hides values; where one is only said to stand somewhere, that is shown. */
+/** Hides values; a reference to the location of a secret is shown. */
 function hideTexts<Values extends Record<string, unknown>>(values: Values): Values {
   const shown = Object.entries(values).map(([name, value]) => [
     name,

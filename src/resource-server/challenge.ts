@@ -4,7 +4,7 @@ import { proofAlgorithms } from '../oauth/dpop.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 
-/** Why a request is not let through. */
+/** Reasons to refuse a request. */
 export type RefusalReason =
   | 'no_credentials'
   | 'two_authorization_headers'
@@ -20,7 +20,7 @@ export type RefusalReason =
   | 'nonce_needed'
   | 'insufficient_scope';
 
-/** A refusal as it goes out. */
+/** A refusal as sent. */
 export interface BearerRefusal {
   reason: RefusalReason;
   status: 400 | 401 | 403;
@@ -30,15 +30,15 @@ export interface BearerRefusal {
   body: string;
 }
 
-/** What a challenge tells the client about the resource. */
+/** Resource data that a challenge contains. */
 export interface ChallengeContext {
-  /** Where the protected resource metadata stands (RFC 9728 section 5.1). */
+  /** URL of the protected resource metadata (RFC 9728 section 5.1). */
   resourceMetadataUrl: string;
-  /** Scopes to ask for when the client has no token yet (A8-03). */
+  /** Scopes to request if the client has no token yet (A8-03). */
   baselineScopes: readonly string[];
-  /** All scopes this request needs (A8-04). */
+  /** All scopes that this request requires (A8-04). */
   requiredScopes: readonly string[];
-  /** Whether tokens that are bound to a key are taken, or no others; undefined where they are not (RFC 9449). */
+  /** Present if DPoP-bound tokens are accepted; `required` if no others are (RFC 9449). */
   dpop?: { required: boolean };
 }
 
@@ -114,15 +114,15 @@ const rows: Record<RefusalReason, Row> = {
   },
 };
 
-/** Refusals by context: a flood of bad tokens is told the same words each time. */
+/** Refusals by context: a flood of invalid tokens gets the same response each time. */
 const described = new WeakMap<ChallengeContext, Map<string, BearerRefusal>>();
 
 /**
- * Says how a refusal goes out: status, challenge and JSON body. A request without credentials gets a challenge
- * without `error` (A8-09); a challenge with 401 names the baseline scopes, one with 403 all that the request needs.
- * A 401 names every scheme that is taken here, the one that was used first.
- * @param context told once: it may not change afterwards
- * @param scheme how the token was presented
+ * Builds the status, challenge and JSON body of a refusal. A request without credentials gets a challenge without
+ * `error` (A8-09). A challenge with 401 names the baseline scopes, one with 403 all that the request requires. A 401
+ * names every accepted scheme, the one used first.
+ * @param context cached by identity: it must not change
+ * @param scheme scheme by which the token was presented
  * @see RFC 6750 sections 3 and 3.1; RFC 9728 section 5.1; RFC 9449 section 7.1
  */
 export function describeRefusal(
@@ -175,25 +175,25 @@ function listSchemes(
     : `${formatDpopChallenge({ ...challenge, algs })}, ${formatBearerChallenge({ resource_metadata: resourceMetadataUrl })}`;
 }
 
-/** What a protected resource says about itself. */
+/** Input for the metadata of a protected resource. */
 export interface ProtectedResourceDescription {
   /** Its canonical URL. */
   resource: string;
-  /** Issuers whose tokens it takes, at least one (A3-01). */
+  /** Accepted issuers, at least one (A3-01). */
   authorizationServers: readonly string[];
-  /** Scopes a client should start with, not all there are (A3-11). */
+  /** Scopes that a client should start with, not all scopes (A3-11). */
   scopesSupported: readonly string[];
-  /** What people call it. */
+  /** Display name. */
   name: string;
-  /** A page for developers. */
+  /** URL of a page for developers. */
   documentationUrl?: string;
-  /** Whether it takes tokens that are bound to a key, or no others; undefined where it does not (RFC 9449). */
+  /** Present if DPoP-bound tokens are accepted; `required` if no others are (RFC 9449). */
   dpop?: { required: boolean };
 }
 
 /**
- * Builds the metadata document of a protected resource. `offline_access` is no scope of a resource and never stands
- * in it (A3-10).
+ * Builds the metadata document of a protected resource. `offline_access` is no scope of a resource and never listed
+ * (A3-10).
  * @throws TypeError for a resource without an authorization server: no client could get a token
  * @see RFC 9728 section 2
  */

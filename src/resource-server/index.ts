@@ -1,6 +1,6 @@
 export { type AccessWatch, createAccessWatch } from './access-watch.ts';
 export { createDpopNonces } from './dpop/proof-checks.ts';
-export { createMemoryOfProofs, type UsedProofs } from './dpop/proof-checks.ts';
+export { createUsedProofs, type UsedProofs } from './dpop/proof-checks.ts';
 export type { DpopPolicy } from './dpop/verify-proof.ts';
 export type { IntrospectionClient } from './introspection/client-authentication.ts';
 export {

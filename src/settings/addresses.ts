@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { canonicalHostPattern } from '../oauth/host-pattern.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 
-/** A proxy in front: an address, a range, or the name of a well-known range. */
+/** A trusted proxy: an address, a range, or the name of a well-known range. */
 export const proxy = z.string().refine(
   (value) => {
     try {
@@ -17,12 +17,12 @@ export const proxy = z.string().refine(
   { error: 'must be an address, a CIDR range, loopback, linklocal or uniquelocal' },
 );
 
-/** An address, or a range of them. */
+/** An address or an address range. */
 export const addressRange = z.string().refine((value) => isIP(value) !== 0 || ipaddr.isValidCIDR(value), {
   error: 'must be an address or a CIDR range such as 203.0.113.0/24',
 });
 
-/** A host, or all hosts below one; kept in lower case and without Unicode. */
+/** A host, or all hosts below one; normalized to lower case and ASCII. */
 export const hostPattern = z.string().transform((value, context) => {
   const canonical = canonicalHostPattern(value);
   if (canonical === undefined)
@@ -46,7 +46,7 @@ function checkPublicUrl(value: string): string | undefined {
   return undefined;
 }
 
-/** The setting for the public URL; it is kept without a slash at its end. */
+/** Setting: the public URL, stored without a slash at its end. */
 export const publicUrl = z
   .string()
   .superRefine((value, context) => {
@@ -58,5 +58,5 @@ export const publicUrl = z
     return url ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : value;
   })
   .describe(
-    'Where clients reach this server: every URL it publishes begins with it. Also the issuer of its tokens.',
+    'Public URL of this server: every URL it publishes begins with it. Also the issuer of its tokens.',
   );

@@ -5,7 +5,7 @@ import { addressRange } from './addresses.ts';
 export const day = 86_400;
 
 /**
- * A setting that is a time.
+ * Creates a setting for a duration.
  * @param defaultValue in seconds, like the maximum
  */
 export const seconds = (defaultValue: number, maximum: number, description: string) =>
@@ -14,13 +14,13 @@ export const seconds = (defaultValue: number, maximum: number, description: stri
 const limit = (times: number, windowSeconds: number, description: string) =>
   z
     .strictObject({
-      times: z.int().min(1).default(times).describe('times in a window'),
+      times: z.int().min(1).default(times).describe('number of times per window'),
       windowSeconds: seconds(windowSeconds, day, 'length of the window'),
     })
     .prefault({})
     .describe(description);
 
-/** The settings for how often something may happen. */
+/** Settings: rate limits. */
 export const limitSettings = z
   .strictObject({
     registrations: limit(300, 600, 'client registrations of an address'),
@@ -42,19 +42,19 @@ export const limitSettings = z
     ),
     mcpRequests: z
       .strictObject({
-        times: z.int().min(1).describe('times in a window'),
+        times: z.int().min(1).describe('number of times per window'),
         windowSeconds: seconds(60, day, 'length of the window'),
       })
       .optional()
       .describe(
-        'MCP requests of a client for an account, over all its transports; no limit where it is left out',
+        'MCP requests of a client for an account, over all its transports; default: no limit',
       ),
     requests: limit(3000, 60, 'requests of an address to pages and endpoints that have no tighter limit'),
     sharedAddresses: z
       .array(addressRange)
       .default(['160.79.104.0/21'])
       .describe(
-        'addresses and CIDR ranges behind which many people stand: all limits of an address but those of logins are 20 times as high for them; by default those of Anthropic, from where claude.ai calls',
+        'addresses and CIDR ranges shared by many people: all limits per address except those of logins are 20 times as high for them; default: those of Anthropic, from which claude.ai calls',
       ),
     loginsPerAccountAndAddress: limit(10, 900, 'failed logins of an account from one address'),
     loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),
@@ -75,41 +75,41 @@ export const limitSettings = z
         patienceSeconds: seconds(
           10,
           600,
-          'how long a client may take nothing while others need the room; an answer waits twice as long for room',
+          'time after which a client that reads nothing may lose its response if others need the memory; a response waits twice as long for memory',
         ),
       })
       .prefault({})
       .describe(
-        'how many bytes of answers are held for clients that have not taken them; without room, backends wait, then the slowest client is cut off',
+        'bytes of responses held for clients that have not read them; if the memory is used up, backends wait, then the slowest client is disconnected',
       ),
   })
   .prefault({})
-  .describe('How often something may happen before the answer is 429. An IPv6 address counts by its /64.');
+  .describe('Rate limits; beyond them the response is 429. An IPv6 address counts by its /64.');
 
-/** The settings of tokens: how long they live and what they are. */
+/** Settings: lifetime and form of tokens. */
 export const tokenSettings = z
   .strictObject({
-    accessTokenSeconds: seconds(3600, day, 'life of an access token'),
-    codeSeconds: seconds(60, 600, 'life of an authorization code'),
-    refreshTokenSeconds: seconds(30 * day, 365 * day, 'life of a refresh token that is not used'),
-    grantSeconds: seconds(180 * day, 730 * day, 'life of a consent, however often it is refreshed'),
+    accessTokenSeconds: seconds(3600, day, 'lifetime of an access token'),
+    codeSeconds: seconds(60, 600, 'lifetime of an authorization code'),
+    refreshTokenSeconds: seconds(30 * day, 365 * day, 'lifetime of a refresh token without use'),
+    grantSeconds: seconds(180 * day, 730 * day, 'lifetime of a grant, regardless of refreshes'),
     refreshGraceSeconds: z
       .int()
       .min(0)
       .max(600)
       .default(120)
-      .describe('how long a refresh token that was used gives the same answer again; 0 for never'),
+      .describe('time in which a used refresh token returns the same response again; 0 for never'),
     repeatFromOtherAddress: z
       .enum(['allow', 'end'])
       .default('allow')
       .describe(
-        'what becomes of a used refresh token that comes again in that time from another address: allow gives the same answer again, end ends the grant; both are in the audit log (token.repeated)',
+        'action if a used refresh token is repeated in that time from another address: allow returns the same response again, end ends the grant; both are in the audit log (token.repeated)',
       ),
     format: z
       .enum(['opaque', 'jwt'])
       .default('opaque')
       .describe(
-        'what access tokens for the MCP endpoint are: opaque ones are looked up; jwt can be checked by others, too, such as a gateway in front',
+        'form of access tokens for the MCP endpoint: opaque ones are looked up; jwt can be verified by others as well, such as a gateway in front',
       ),
     dpop: z
       .strictObject({
@@ -117,35 +117,35 @@ export const tokenSettings = z
           .boolean()
           .default(false)
           .describe(
-            'whether the MCP endpoint takes only access tokens that are bound to a key of the client; entries of resources follow, unless they say dpopRequired',
+            'the MCP endpoint accepts only access tokens bound to a key of the client; also the default of dpopRequired for resources',
           ),
         requireNonce: z
           .boolean()
           .default(false)
-          .describe('whether each proof has to hold a nonce that this server gave out'),
+          .describe('each proof requires a nonce issued by this server'),
       })
       .prefault({})
-      .describe('access tokens that are bound to a key of the client (DPoP)'),
+      .describe('access tokens bound to a key of the client (DPoP)'),
   })
   .prefault({})
-  .describe('Lifetimes of what is issued.');
+  .describe('Lifetimes of tokens and grants.');
 
-/** The settings of logins in the browser and on devices without one. */
+/** Settings: logins in the browser and on devices without one. */
 export const loginSettings = z
   .strictObject({
-    sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser, however often it is used'),
-    sessionIdleSeconds: seconds(7 * day, 90 * day, 'life of a login in the browser that is not used'),
-    pageSeconds: seconds(3600, day, 'time to answer the login and consent pages'),
+    sessionSeconds: seconds(14 * day, 90 * day, 'lifetime of a login in the browser, regardless of use'),
+    sessionIdleSeconds: seconds(7 * day, 90 * day, 'lifetime of a login in the browser without use'),
+    pageSeconds: seconds(3600, day, 'time for the user to complete the login and consent pages'),
     deviceFlow: z
       .boolean()
       .default(true)
-      .describe('whether a device without a browser may log in with a code that is entered on another one'),
-    deviceCodeSeconds: seconds(600, 1800, 'how long a device waits for its code to be entered'),
+      .describe('a device without a browser may log in with a code that the user enters on another device'),
+    deviceCodeSeconds: seconds(600, 1800, 'time for the user to enter the code of a device'),
   })
   .prefault({})
   .describe('The login and consent pages.');
 
-/** The settings of the MCP endpoint. */
+/** Settings: the MCP endpoint. */
 export const mcpSettings = z
   .strictObject({
     maxBodyBytes: z
@@ -157,36 +157,36 @@ export const mcpSettings = z
       .enum(['stored', 'none'])
       .default('stored')
       .describe(
-        'stored: clients up to 2025-11-25 have sessions, which survive a restart; none: each of their requests stands alone',
+        'stored: clients up to 2025-11-25 have sessions, which survive a restart; none: each of their requests is independent',
       ),
-    sessionIdleSeconds: seconds(1800, day, 'life of an MCP session without requests'),
-    maxSessions: z.int().min(1).default(10_000).describe('MCP sessions at once'),
+    sessionIdleSeconds: seconds(1800, day, 'lifetime of an MCP session without requests'),
+    maxSessions: z.int().min(1).default(10_000).describe('concurrent MCP sessions'),
     maxSessionsPerPrincipal: z
       .int()
       .min(1)
       .default(100)
-      .describe('MCP sessions at once of one account with one client'),
+      .describe('concurrent MCP sessions of one account with one client'),
     maxStreamsPerPrincipal: z
       .int()
       .min(1)
       .default(64)
-      .describe('open streams without a session of one account with one client'),
+      .describe('open streams without a session, of one account with one client'),
     maxCallsPerPrincipal: z
       .int()
       .min(1)
       .default(256)
-      .describe('running calls of one account with one client'),
-    eventSeconds: seconds(3600, day, 'how long events of a stream are kept for a client to come back'),
+      .describe('concurrent calls of one account with one client'),
+    eventSeconds: seconds(3600, day, 'retention of stream events for clients that reconnect'),
     maxEventsPerSession: z
       .int()
       .min(1)
       .default(1000)
-      .describe('events kept of a session; the oldest go first'),
+      .describe('stored events per session; the oldest are dropped first'),
     maxEventBytesPerSession: z
       .int()
       .min(1024)
       .default(4 * 1024 * 1024)
-      .describe('size of the events kept of a session'),
+      .describe('size of the stored events per session'),
   })
   .prefault({})
   .describe('The MCP endpoint.');

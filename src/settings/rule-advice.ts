@@ -2,34 +2,34 @@ import { finalName, finalUri } from '../gateway/aggregate/final-names.ts';
 import { nearest } from './known-names.ts';
 import type { RoutesSettings } from './routes.ts';
 
-/** A rule that nothing can ever fit. */
+/** A scope rule that no name can match. */
 export interface KeylessRule {
-  /** Where it stands in the settings of the route. */
+  /** Its place in the settings of the route. */
   place: string;
   /** The names that were probably meant. */
   meant: string[];
 }
 
-/** A rule, and what it is about. */
+/** A scope rule with the name that it matches. */
 interface Rule {
   place: string;
-  /** What it names: a tool or prompt, a URI, or a pattern of either. */
+  /** A tool or prompt name, a URI, or a pattern of either. */
   name: string;
-  /** What a name has to begin with to fit it, and whether more may follow. */
+  /** Prefix that a name needs to match, and whether more may follow. */
   start: string;
   isOpen: boolean;
-  /** Gives a name, or URI, the key of its backend. */
+  /** Adds the key of a backend to a name or URI. */
   withKey: (key: string, own: string) => string;
 }
 
 type RuledRoute = Pick<RoutesSettings[string], 'backends' | 'scopeRules' | 'policy'>;
 
-/** Most names that are told. */
+/** Maximum number of suggested names. */
 const maxMeant = 3;
 
 /**
- * Finds the rules of a route with several backends that can never hold: all names there begin with the key of their
- * backend, and theirs do not.
+ * Returns the rules of a route with several backends that never match: all names there begin with the key of their
+ * backend, and these rules do not.
  */
 export function findKeylessRules(route: RuledRoute): KeylessRule[] {
   const keys = Object.keys(route.backends ?? {});
@@ -49,7 +49,7 @@ function scopeRulesOf({ scopeRules = {} }: RuledRoute): Rule[] {
   );
   const ofUris = Object.keys(resources).map((name): Rule => {
     const place = `scopeRules.resources.${name}`;
-    // A scheme is the same in capitals.
+    // A URI scheme is case-insensitive.
     return { place, name, start: name.toLowerCase(), isOpen: true, withKey: finalUri };
   });
   return [...ofNames, ...ofUris];
@@ -75,7 +75,7 @@ function patternRule(place: string, pattern: string, withKey: Rule['withKey']): 
   return { place: `${place} (${pattern})`, name: pattern, start, isOpen: rest.length > 0, withKey };
 }
 
-/** Whether a name that begins with one of the keys can fit. */
+/** Returns whether a name that begins with one of the keys can match. */
 function mayHold({ start, isOpen, withKey }: Rule, keys: readonly string[]): boolean {
   const beginnings = keys.flatMap((key) => [withKey(key, ''), withKey(key, 'ui://')]);
   return beginnings.some(
@@ -83,7 +83,7 @@ function mayHold({ start, isOpen, withKey }: Rule, keys: readonly string[]): boo
   );
 }
 
-/** The key may be there, but misspelt, or with another sign behind it than the one that belongs there. */
+/** Also finds a misspelt key, or a key followed by the wrong separator. */
 function meantBy({ name, withKey }: Rule, keys: readonly string[]): string[] {
   const signed = keys.flatMap((key) => {
     const [begun, own] = [name.slice(0, key.length), name.slice(key.length)];
@@ -102,9 +102,9 @@ function meantBy({ name, withKey }: Rule, keys: readonly string[]): string[] {
 type ScopedRoute = Pick<RoutesSettings[string], 'scopes' | 'baselineScopes' | 'scopeRules'>;
 
 /**
- * Gives a route that declares scopes, and says of nothing that it needs one, the rule that everything needs its baseline
- * scopes: whoever names finer scopes than `mcp`, which everything needs, does not open the route to logins without any.
- * @returns the route as it was where it has rules, or no scopes of its own
+ * Adds to a route that declares scopes but no rules the rule that everything requires its baseline scopes: an operator
+ * who names scopes finer than `mcp` does not open the route to logins without any.
+ * @returns the route as it was if it has rules, or no scopes of its own
  */
 export function withBaselineRule<Route extends ScopedRoute>(route: Route): Route {
   const { scopes, scopeRules = {} } = route;
@@ -118,19 +118,19 @@ function baselineOf({ scopes = {}, baselineScopes }: ScopedRoute): string[] {
   return baselineScopes?.length ? baselineScopes : Object.keys(scopes);
 }
 
-/** What the rules of a route leave to every login. */
+/** Names and kinds that the rules of a route leave open to every login. */
 export interface OpenRest {
-  /** The kinds of things of which no rule names any: `prompts`. */
+  /** Kinds of which no rule names any: `prompts`. */
   unnamed: string[];
-  /** The other kinds: what no rule names of them is open. */
+  /** The other kinds: names that no rule matches are open. */
   named: string[];
-  /** What `otherwise` would probably be. */
+  /** The probable value of `otherwise`. */
   baseline: string[];
 }
 
 /**
- * Finds what is open to every login, whatever it was granted, at a route that declares scopes.
- * @returns undefined where it declares none, or says what is not named needs (`otherwise`), be it nothing
+ * Returns what is open to every login, whatever its scopes, at a route that declares scopes.
+ * @returns undefined if the route declares none, or sets `otherwise`, even to nothing
  */
 export function findOpenRest(route: ScopedRoute): OpenRest | undefined {
   const { scopes, scopeRules = {} } = route;
@@ -144,7 +144,7 @@ export function findOpenRest(route: ScopedRoute): OpenRest | undefined {
   };
 }
 
-/** Names the scopes a route declares that nothing needs: whoever lacks one may do all the same. */
+/** Returns the declared scopes of a route that no rule requires: a caller without them is not restricted. */
 export function findIdleScopes({ scopes = {}, scopeRules = {} }: ScopedRoute): string[] {
   const { tools = {}, prompts = {}, resources = {}, otherwise = [], implies = {} } = scopeRules;
   const ruled = [tools, prompts, resources].flatMap((table) => Object.values(table).flat());

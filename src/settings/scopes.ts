@@ -2,18 +2,18 @@ import { isScopeToken, personalScopes } from '../oauth/scope.ts';
 import { nearest } from './known-names.ts';
 import { z } from 'zod';
 
-/** Why a scope cannot be one of a server. */
+/** Problem of a scope that the authorization server reserves. */
 export const ownScope = 'is a scope of the authorization server itself; give it another name';
 
-/** What may be anything, by name. */
+/** An object with unchecked values. */
 export type Fields = Record<string, unknown>;
 
-/** The scope of a server that names none. */
+/** The scope of a server that declares none. */
 export const defaultScope = 'mcp';
 
 const ruleNames = ['tools', 'prompts', 'resources', 'otherwise', 'implies', 'lists'];
 
-/** Whether something has members by name. */
+/** Returns whether a value is an object. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -23,8 +23,8 @@ function isListOfText(value: unknown): value is string[] {
 }
 
 /**
- * Finds names that are not known, with the nearest that is.
- * @param place stands before them
+ * Returns a sentence for each unknown name, with the nearest known name.
+ * @param place prefix of the sentences
  */
 export function findUnknown(place: string, fields: Fields, names: readonly string[]): string[] {
   return Object.keys(fields)
@@ -36,8 +36,8 @@ export function findUnknown(place: string, fields: Fields, names: readonly strin
 }
 
 /**
- * Finds what is wrong with the scopes of a server and the rules about them.
- * @param place what the server is called in the settings
+ * Returns the problems of a server's scopes and scope rules.
+ * @param place name of the server in the settings
  */
 export function findScopeProblems(place: string, fields: Fields): string[] {
   return [...findProblemsOfScopes(place, fields), ...findProblemsOfRules(place, fields)];
@@ -108,29 +108,29 @@ const scopeList = z.array(scopeName);
 
 const scopesByName = z.record(z.string().min(1), scopeList);
 
-/** Scopes of a protected resource. */
+/** Setting: the scopes of a protected resource. */
 export const scopesSetting = z
   .record(scopeName, z.string().min(1))
   .refine((scopes) => Object.keys(scopes).length > 0, { error: 'must have at least one scope' });
 
-/** Scopes out of those of a protected resource. */
+/** Setting: a subset of the scopes of a protected resource. */
 export const scopeListSetting = scopeList;
 
-/** Which scopes the calls of an MCP server need. */
+/** Setting: the scopes that calls of an MCP server require. */
 export const scopeRulesSettings = z.strictObject({
-  tools: scopesByName.optional().describe('scopes each tool needs, by its name'),
-  prompts: scopesByName.optional().describe('scopes each prompt needs, by its name'),
+  tools: scopesByName.optional().describe('scopes that each tool requires, by tool name'),
+  prompts: scopesByName.optional().describe('scopes that each prompt requires, by prompt name'),
   resources: scopesByName
     .optional()
-    .describe('scopes each resource needs, by the beginning of its URI; the longest beginning decides'),
+    .describe('scopes that each resource requires, by URI prefix; the longest prefix decides'),
   otherwise: scopeList
     .optional()
     .describe(
-      'what everything needs that is not named: nothing where left out, and the baseline scopes where no rule is given at all',
+      'scopes required for everything that no rule names; default: none, or the baseline scopes if there is no rule at all',
     ),
-  implies: z.record(scopeName, scopeList).optional().describe('scopes that who holds a scope holds, too'),
+  implies: z.record(scopeName, scopeList).optional().describe('scopes that a scope includes'),
   lists: z
     .enum(['all', 'granted'])
     .optional()
-    .describe('what lists show: all, or what the scopes of the caller open'),
+    .describe('contents of lists: all, or only what the scopes of the caller allow'),
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused, whereSound, makeAll } from '../../src/settings/issues.ts';
+import { SettingsRefused, whenFieldsValid, makeAll } from '../../src/settings/issues.ts';
 import { z } from 'zod';
 
 /** What is wrong with settings, without the place before it where all are below one. */
@@ -99,7 +99,7 @@ const pair = z.strictObject({ low: z.int(), high: z.int(), name: z.string() }).s
   (given, context) => {
     if (given.low > given.high) context.addIssue({ code: 'custom', path: ['low'], message: 'too high' });
   },
-  whereSound('low', 'high'),
+  whenFieldsValid('low', 'high'),
 );
 
 it.each<[unknown, string[]]>([

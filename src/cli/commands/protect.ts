@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../config/load.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { findMissingProgram } from '../../settings/backends/program-advice.ts';
+import { describeMissingProgram } from '../../settings/backends/program-advice.ts';
 import { SettingsRefused } from '../../settings/issues.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -50,7 +50,7 @@ function isUrl(word = ''): boolean {
  */
 function requireProgram([command, ...args]: readonly string[]): void {
   if (command === undefined || isUrl(command)) return;
-  const missing = findMissingProgram(command, process.env.PATH);
+  const missing = describeMissingProgram(command, process.env.PATH);
   if (missing === undefined) return;
   const isLine = args.length === 0 && /\s/.test(command.trim());
   const address = /[:/]/.test(command) ? hintAtScheme(command) : undefined;

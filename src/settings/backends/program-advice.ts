@@ -3,10 +3,13 @@ import { accessSync, constants, statSync } from 'node:fs';
 
 const proxies = /^(https?|all)_proxy$/i;
 
-/** Where they fetch from, and how; what npm says of itself to the programs it runs (its cache, its prefix) is not among it. */
+/**
+ * npm settings of the registry and of the way to it; npm also sets variables about itself (cache, prefix) for programs
+ * that it runs.
+ */
 const ofNpm = /^npm_config_(registry|proxy|https_proxy|cafile|ca|strict_ssl|userconfig)$/i;
 
-/** Programs that download what they run, and the variables that say over which way. */
+/** Programs that download what they run, with the variables that configure their network access. */
 const downloaders: Readonly<Record<string, readonly RegExp[]>> = {
   ...Object.fromEntries(
     ['npx', 'npm', 'pnpm', 'pnpx', 'yarn', 'bunx'].map((name) => [
@@ -23,10 +26,10 @@ const downloaders: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 /**
- * Names the variables of our environment that say how a download gets out of here, and that a program which downloads
- * what it runs is not given: it waits for its download in silence then.
- * @param given names of the variables it is given
- * @returns none for other programs
+ * Returns the network variables of our environment that a downloading program does not receive: without them it waits
+ * for its download silently.
+ * @param given names of the variables that it receives
+ * @returns an empty list for other programs
  */
 export function findWithheldVariables(
   command: string,
@@ -46,7 +49,7 @@ export function findWithheldVariables(
     .sort();
 }
 
-/** What `execvp` looks through where there is no PATH. */
+/** The search path of `execvp` if PATH is not set. */
 const usualPath = ['/bin', '/usr/bin'].join(delimiter);
 
 function canRun(file: string): boolean {
@@ -59,12 +62,12 @@ function canRun(file: string): boolean {
 }
 
 /**
- * Says what is wrong with the program of a backend, where it is not there now: it may be installed later.
- * @param command a path, or a name to look for in `path`, as `execvp` does
- * @param path the PATH it is looked for in; undefined where there is none, and the usual one of the system counts
- * @returns a sentence that says what to do; undefined where it can be started
+ * Describes why the program of a backend is missing now; it may be installed later.
+ * @param command a path, or a name to find in `path`, as `execvp` does
+ * @param path PATH; undefined means the default of the system
+ * @returns a sentence that says what to do; undefined if the program can be started
  */
-export function findMissingProgram(command: string, path: string | undefined): string | undefined {
+export function describeMissingProgram(command: string, path: string | undefined): string | undefined {
   const isPath = command.includes('/');
   const folders = path === '' ? [] : (path ?? usualPath).split(delimiter);
   const files = isPath ? [resolve(command)] : folders.map((folder) => join(folder || '.', command));

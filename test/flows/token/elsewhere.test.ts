@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createDpopNonces,
   createJwtVerifier,
-  createMemoryOfProofs,
+  createUsedProofs,
   createRequireBearer,
 } from '../../../src/resource-server/index.ts';
 import { obtainBoundTokens } from '../../support/bound-tokens.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
       dpop: {
         publicOrigin: origin,
         nonces: createDpopNonces(() => [randomUUID()], now),
-        usedProofs: createMemoryOfProofs(now),
+        usedProofs: createUsedProofs(now),
         requireNonce: false,
         required: false,
         now,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkProofClaims, checkProofHeader, hashAccessToken, type ProofExpectation, createDpopNonces, nonceLifeSeconds, createMemoryOfProofs } from '../../../src/resource-server/dpop/proof-checks.ts';
+import { checkProofClaims, checkProofHeader, hashAccessToken, type ProofExpectation, createDpopNonces, nonceLifeSeconds, createUsedProofs } from '../../../src/resource-server/dpop/proof-checks.ts';
 
 const now = 1_800_000_000;
 const url = 'https://mcp.example.com/mcp';
@@ -146,7 +146,7 @@ describe('nonces for proofs', () => {
 describe('the memory of used proofs', () => {
   it('takes each once, until it could not be good again anyway (A13-09)', async () => {
     let now = 100;
-    const memory = createMemoryOfProofs(() => now);
+    const memory = createUsedProofs(() => now);
     expect(await memory.useOnce('a', 160)).toBe(true);
     expect(await memory.useOnce('a', 160)).toBe(false);
     expect(await memory.useOnce('b', 160)).toBe(true);
@@ -155,14 +155,14 @@ describe('the memory of used proofs', () => {
   });
 
   it('tells one of many who ask at once (A13-09)', async () => {
-    const memory = createMemoryOfProofs(() => 100);
+    const memory = createUsedProofs(() => 100);
     const told = await Promise.all(Array.from({ length: 50 }, () => memory.useOnce('a', 160)));
     expect(told.filter(Boolean)).toHaveLength(1);
   });
 
   it('is bounded: full, it refuses rather than forget what could be repeated', async () => {
     let now = 100;
-    const memory = createMemoryOfProofs(() => now, 2);
+    const memory = createUsedProofs(() => now, 2);
     await memory.useOnce('a', 160);
     await memory.useOnce('b', 160);
     expect(await memory.useOnce('c', 160)).toBe(false);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createIntrospectionVerifier, IntrospectionUnavailable } from '../../../src/resource-server/index.ts';
 import { type Answer, startServer } from '../../client/support/scripted-server.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
-import { createAnswerCache, checkIntrospection } from '../../../src/resource-server/introspection/introspection-verifier.ts';
+import { createIntrospectionCache, checkIntrospection } from '../../../src/resource-server/introspection/introspection-verifier.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 
 const resource = 'https://files.example.com/mcp';
@@ -121,7 +121,7 @@ describe('a token only its issuer can read', () => {
 
 function setUp(keepSeconds = 5) {
   const clock = { now: 1000 };
-  const cache = createAnswerCache({ keepSeconds, now: () => clock.now });
+  const cache = createIntrospectionCache({ keepSeconds, now: () => clock.now });
   const asked: string[] = [];
   const ada: AuthInfo = { ...authInfoWith(), expiresAt: 1100 };
   const find = (token: string, learned: AuthInfo | 'bad' = ada) =>

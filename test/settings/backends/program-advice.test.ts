@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findWithheldVariables, findMissingProgram } from '../../../src/settings/backends/program-advice.ts';
+import { findWithheldVariables, describeMissingProgram } from '../../../src/settings/backends/program-advice.ts';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testFolder } from '../../client/support/folder.ts';
@@ -49,15 +49,15 @@ function programs(): string {
 
 it('a program is there by its name in PATH, and by its path', () => {
   const folder = programs();
-  expect(findMissingProgram('notes-mcp', `/nowhere:${folder}`)).toBeUndefined();
-  expect(findMissingProgram(join(folder, 'notes-mcp'), undefined)).toBeUndefined();
+  expect(describeMissingProgram('notes-mcp', `/nowhere:${folder}`)).toBeUndefined();
+  expect(describeMissingProgram(join(folder, 'notes-mcp'), undefined)).toBeUndefined();
 });
 
 it('one that is not there is said with what to do', () => {
   const folder = programs();
   for (const path of ['/nowhere', '', undefined])
-    expect(findMissingProgram('notes-mcp', path)).toContain('install it, correct the name');
-  expect(findMissingProgram('folder', folder)).toContain('no program of that name in PATH');
-  expect(findMissingProgram(join(folder, 'none'), folder)).toContain('at this path');
-  expect(findMissingProgram('a text', folder)).toContain('its arguments stand in args');
+    expect(describeMissingProgram('notes-mcp', path)).toContain('install it, correct the name');
+  expect(describeMissingProgram('folder', folder)).toContain('no program of that name in PATH');
+  expect(describeMissingProgram(join(folder, 'none'), folder)).toContain('at this path');
+  expect(describeMissingProgram('a text', folder)).toContain('its arguments stand in args');
 });
