@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { StandingUnknown } from '../oauth/standing-unknown.ts';
+import { StandingUnknown } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 import { StorageUnavailable } from '../storage/storage.ts';
 import { type Page, sendPage, wantsPage } from './page.ts';

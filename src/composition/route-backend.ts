@@ -1,4 +1,4 @@
-import type { TextSeal } from '../crypto/text-seal.ts';
+import type { TextSeal } from '../crypto/sealed-box.ts';
 import { createAggregate, createGuards, createMemberPinning, createOwnership, createRemoteBackend, createStdioBackend, createSteps, type GatewayBackend, joinChanges, type Memory, type PersonalCredentials, type RemoteBackendOptions, type StdioBackendOptions, type StepsOptions, type TaskOwners, withSteps, withWaitingServers } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,5 +1,5 @@
 import type { RouteForms } from '../authorization-server/index.ts';
-import { accountMark } from '../crypto/account-mark.ts';
+import { accountMark } from '../crypto/secret.ts';
 import { checkFits, createCredentials, createPersonValue, createUpstreamValue, type EnteredValues, type PersonalCredentials, type PlacedValue, readOperatorValue, type UpstreamTokenSource } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';

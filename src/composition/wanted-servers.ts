@@ -1,4 +1,4 @@
-import type { TextSeal } from '../crypto/text-seal.ts';
+import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';

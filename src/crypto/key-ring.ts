@@ -1,14 +1,5 @@
 import { keyFileMark, readKeyFile, replaceKeyFile } from './key-file.ts';
-import {
-  describeKeys,
-  type KeyKind,
-  type KeySchedule,
-  type KeyStanding,
-  keysAt,
-  type ScheduledKey,
-} from './key-schedule.ts';
-import { generateSealingKey, generateSigningKey, type KeySet } from './keys.ts';
-import { isMisdated, withNextKey } from './next-key.ts';
+import { describeKeys, type KeyKind, type KeySchedule, type KeyStanding, keysAt, type ScheduledKey, isMisdated, withNextKey, generateSealingKey, generateSigningKey, type KeySet } from './key-schedule.ts';
 import { randomSecret } from './secret.ts';
 
 /** What a key ring is made of. */

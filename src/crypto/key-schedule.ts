@@ -1,5 +1,4 @@
 import type { JWK } from 'jose';
-import type { KeySet } from './keys.ts';
 
 /** The kinds of keys that are rotated. */
 export const keyKinds = ['signing', 'cookies', 'sealing'] as const;
@@ -113,4 +112,80 @@ export function describeKeys(schedule: KeySchedule, nowSeconds: number): KeyStan
       ...retiring.map(({ key, retiredAt }) => ({ ...describe(key, 'retiring'), retiredAt })),
     ];
   });
+}
+
+/**
+ * Whether a key is to be in use later than any key made by now can be: the clock was ahead when it was made, or is
+ * behind now.
+ * @param nowSeconds epoch seconds
+ */
+export function isMisdated(
+  { kind, activeAt }: { kind: KeyKind; activeAt: number },
+  nowSeconds: number,
+): boolean {
+  return activeAt > nowSeconds + leadSeconds[kind];
+}
+
+/**
+ * Puts a new key in front of the keys of its kind, in use when its lead has passed. The current key stays in use until
+ * then. A misdated key is never in use any more: it retires when the new one takes over, so that what was signed or
+ * sealed with it under a wrong clock can be read as long as what the current key signs or seals.
+ * @param keys one at least
+ * @param nowSeconds epoch seconds
+ */
+export function withNextKey<T>(
+  kind: KeyKind,
+  keys: readonly ScheduledKey<T>[],
+  made: Pick<ScheduledKey<T>, 'id' | 'key'>,
+  nowSeconds: number,
+): [fresh: ScheduledKey<T>, ...old: ScheduledKey<T>[]] {
+  const activeAt = nowSeconds + leadSeconds[kind];
+  const { current } = orderKeys(keys, nowSeconds);
+  const old = keys.map((key) => ({
+    ...key,
+    activeAt: Math.min(key.activeAt, key === current ? nowSeconds : activeAt),
+  }));
+  return [{ ...made, createdAt: nowSeconds, activeAt }, ...old];
+}
+
+// All of jose is nearly four times as many modules, and every command of an operator loads this one.
+import { exportJWK } from 'jose/key/export';
+import { generateKeyPair } from 'jose/key/generate/keypair';
+import type { SealingKey } from './sealed-box.ts';
+import { randomSecret } from './secret.ts';
+
+/**
+ * Every secret of an installation that is not in its database. In each list the first is in use, the rest still verify
+ * or open, or will be in use soon. The lists of a key ring are live: keep the list, not what is in it.
+ */
+export interface KeySet {
+  /** Seals what the database holds. */
+  readonly sealing: readonly SealingKey[];
+  /** Sign cookies and forms. */
+  readonly cookies: readonly string[];
+  /** Private JWKs that sign tokens (ES256). */
+  readonly signing: readonly JWK[];
+  /** Binds the rows of the audit log to each other, so that nobody without it can write one. */
+  readonly audit: string;
+}
+
+/** @returns a fresh key that seals: 32 bytes under a random id */
+export function generateSealingKey(): SealingKey {
+  return { id: randomSecret(6), key: randomSecret(32) };
+}
+
+/** @returns a fresh private key for ES256 (RFC 7518 section 3.4), under a random key id */
+export async function generateSigningKey(): Promise<JWK & { kid: string }> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomSecret(12), alg: 'ES256', use: 'sig' };
+}
+
+/** Makes the keys of a new installation. */
+export async function generateKeySet(): Promise<KeySet> {
+  return {
+    sealing: [generateSealingKey()],
+    cookies: [randomSecret(32)],
+    signing: [await generateSigningKey()],
+    audit: randomSecret(32),
+  };
 }

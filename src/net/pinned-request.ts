@@ -1,12 +1,8 @@
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  Agent as PlainAgent,
-  request as plainRequest,
-} from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import { FetchRefused } from './fetch-refused.ts';
+import { Resolver } from 'node:dns/promises';
 
 /** A request, and the bounds of its answer. */
 export interface PinnedRequest {
@@ -82,4 +78,57 @@ export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
   return certificateFault.test(code)
     ? new FetchRefused('certificate', 'the host has no valid certificate', { cause })
     : new FetchRefused('unreachable', 'the host could not be reached', { cause });
+}
+
+/**
+ * Gives every address of a host; none where it has none.
+ * @param host host name or address, as `hostname` of a URL without brackets
+ * @param signal ends the search
+ */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>;
+
+/** How long one question to a name server may take, and how often it is asked. */
+const patience = { timeout: 1_000, tries: 2 } as const;
+
+/**
+ * Asks the name servers of this machine, both families at once. Not `dns.lookup`: that holds a thread of the pool that
+ * passwords are hashed in, for as long as somebody's name server likes.
+ * @returns IPv4 addresses first
+ */
+export const resolveHost: Resolve = async (host, signal) => {
+  if (isIP(host) !== 0) return [host];
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+  const resolver = new Resolver(patience);
+  const stop = (): void => resolver.cancel();
+  signal.addEventListener('abort', stop);
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+};
+
+/**
+ * Reads the body of an answer up to a limit, and not a byte of one that says it is larger or compressed: what is not
+ * unpacked is no bomb (T-071).
+ * @param response an answer whose body nobody has read
+ * @param maxBytes limit
+ * @throws FetchRefused
+ */
+export async function readBoundedBody(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    throw new FetchRefused('encoded', 'the answer is compressed, which was not asked for');
+  const tooLarge = (): FetchRefused =>
+    new FetchRefused('too_large', `the answer has more than ${maxBytes} bytes`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

@@ -34,3 +34,9 @@ export interface ProtectedResourceMetadata {
   dpop_signing_alg_values_supported?: string[];
   [member: string]: unknown;
 }
+
+/** The extension by which a client that acts for itself gets in (A13-01). */
+export const clientCredentialsExtension = 'io.modelcontextprotocol/oauth-client-credentials';
+
+/** The extension by which an organization decides who gets in (A13-04). */
+export const enterpriseManagedExtension = 'io.modelcontextprotocol/enterprise-managed-authorization';

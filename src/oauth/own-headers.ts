@@ -32,3 +32,26 @@ export function isOwnHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return own.has(lower) || ownFamilies.some((family) => lower.startsWith(family));
 }
+
+/**
+ * Gives the values of one header field, each as it was sent: a second `Host` or `Authorization` must be seen, which
+ * Node's combined headers drop, and Node's own list of distinct ones is made of all fields to look at one.
+ * @param rawHeaders names and values in turn, as `IncomingMessage.rawHeaders` holds them
+ * @param name lower-case field name
+ * @returns the values in their order
+ * @see RFC 9110 section 5.3
+ */
+export function fieldValues(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at];
+    if (sent?.length === name.length && sent.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? '');
+  }
+  return values;
+}
+
+/** What the name of a header is: a token (RFC 9110 sections 5.1 and 5.6.2). */
+export const headerNameForm = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+/** What the value of a header may be, empty included, a byte a character (RFC 9110 section 5.5). */
+export const headerValueForm = /^[\t\x20-\x7e\x80-\xff]*$/;

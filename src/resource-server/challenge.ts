@@ -1,6 +1,5 @@
-import type { TokenScheme } from '../oauth/bearer.ts';
-import { type BearerChallenge, formatBearerChallenge, formatDpopChallenge } from '../oauth/challenge.ts';
-import { proofAlgorithms } from '../oauth/dpop.ts';
+import { type TokenScheme, type BearerChallenge, formatBearerChallenge, formatDpopChallenge } from '../oauth/challenge.ts';
+import { proofAlgorithms } from '../oauth/signature-algorithms.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { createCoalescer } from '../net/coalescer.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { fieldValues } from '../oauth/field-values.ts';
+import { fieldValues } from '../oauth/own-headers.ts';
 import type { BearerRefusal } from './challenge.ts';
 import type { DpopPolicy } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';

@@ -2,8 +2,7 @@ import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { canonicalHostPattern } from '../oauth/host-pattern.ts';
-import { isLoopbackHost } from '../oauth/redirect-uri.ts';
+import { canonicalHostPattern, isLoopbackHost } from '../oauth/redirect-uri.ts';
 
 /** A trusted proxy: an address, a range, or the name of a well-known range. */
 export const proxy = z.string().refine(

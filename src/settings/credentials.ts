@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm } from '../oauth/header-form.ts';
-import { isOwnHeader } from '../oauth/own-headers.ts';
+import { headerNameForm, isOwnHeader } from '../oauth/own-headers.ts';
 
 const headerName = z
   .string()

@@ -1,10 +1,10 @@
+import Koa, { type Context } from 'koa';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Koa, { type Context } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerErrors, answerNotFound } from '../../src/app/errors.ts';
 import { buildFailurePage } from '../../src/authorization-server/index.ts';
-import { StandingUnknown } from '../../src/oauth/standing-unknown.ts';
+import { StandingUnknown } from '../../src/oauth/auth-info.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 

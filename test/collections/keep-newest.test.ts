@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { keepNewest } from '../../src/collections/keep-newest.ts';
+import { expect, it, describe } from 'vitest';
+import { keepNewest, rememberLast } from '../../src/collections/keep-newest.ts';
 
 it('keeps so many at most: the one that was put there longest ago goes, one put again is the newest', () => {
   const map = new Map<string, number>();
@@ -8,4 +8,16 @@ it('keeps so many at most: the one that was put there longest ago goes, one put 
     ['a', 2],
     ['c', 3],
   ]);
+});
+
+describe('a function that remembers what it gave last', () => {
+  it('works out what it is asked for once, until it is asked for something else', () => {
+    const asked: string[] = [];
+    const lengthOf = rememberLast((text) => {
+      asked.push(text);
+      return text.length;
+    });
+    expect(['a', 'a', 'bb', 'bb', 'a', ''].map(lengthOf)).toEqual([1, 1, 2, 2, 1, 0]);
+    expect(asked).toEqual(['a', 'bb', 'a', '']);
+  });
 });

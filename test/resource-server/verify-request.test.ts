@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
-import { maxBearerLength } from '../../src/oauth/bearer.ts';
-import {
-  type CredentialsOfRequest,
-  judgeRequest,
-  verifyRequest,
-} from '../../src/resource-server/verify-request.ts';
+import { maxBearerLength } from '../../src/oauth/challenge.ts';
+import { type CredentialsOfRequest, judgeRequest, verifyRequest } from '../../src/resource-server/verify-request.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 

@@ -1,16 +1,11 @@
-import { accountMark } from '../../crypto/account-mark.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
-import {
-  renderLinkOfAnother,
-  renderUpstreamLink,
-  renderUpstreams,
-  renderUpstreamUnlink,
-} from '../views/account/upstreams.ts';
+import { renderLinkOfAnother, renderUpstreamLink, renderUpstreams, renderUpstreamUnlink } from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import { goUpstream, sayOfUpstream } from './go-upstream.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';

@@ -1,5 +1,5 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import type { KeySet } from '../../crypto/keys.ts';
+import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { administerAccountAccess } from './account-access.ts';

@@ -1,4 +1,4 @@
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
+import { StandingUnknown } from '../../oauth/auth-info.ts';
 
 /** The standing of links to upstreams, which grants hang on. */
 export interface LinkStanding {

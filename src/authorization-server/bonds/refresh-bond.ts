@@ -1,5 +1,5 @@
 import { hashSecret } from '../../crypto/secret.ts';
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
+import { StandingUnknown } from '../../oauth/auth-info.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';

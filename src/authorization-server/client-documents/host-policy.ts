@@ -1,4 +1,4 @@
-import { canonicalHost, matchesHost } from '../../oauth/host-pattern.ts';
+import { canonicalHost, matchesHost } from '../../oauth/redirect-uri.ts';
 
 /** Whose documents are taken: canonical host patterns. */
 export interface HostPolicyOptions {

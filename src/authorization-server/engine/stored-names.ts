@@ -1,4 +1,4 @@
-import { rememberLast } from '../../collections/remember-last.ts';
+import { rememberLast } from '../../collections/keep-newest.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
+import { StandingUnknown } from '../../oauth/auth-info.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';

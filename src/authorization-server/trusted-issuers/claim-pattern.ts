@@ -1,4 +1,4 @@
-import { comparableClaim } from '../../oauth/identity-claims.ts';
+import { comparableClaim } from '../../oauth/issuer.ts';
 
 /**
  * Whether a claim fits what the operator wrote: the same text, where each `*` stands for any characters. Whole claims are

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
-import { isEmailVerified } from '../../oauth/identity-claims.ts';
+import { isEmailVerified } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
 import { newGrant } from '../engine/new-grant.ts';

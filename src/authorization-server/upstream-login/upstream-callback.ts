@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import { createTurns } from '../../collections/turns.ts';
+import { createTurns } from '../../collections/fair-queue.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { IdentityStore } from '../../storage/accounts.ts';
@@ -12,14 +12,7 @@ import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '.
 import { createRepeatedAnswers } from '../endpoints/repeated-answers.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
-import {
-  type Arrival,
-  type Failure,
-  NotAdmitted,
-  type PurposeSteps,
-  type StepsByPurpose,
-  type UpstreamPurpose,
-} from './purposes.ts';
+import { type Arrival, type Failure, NotAdmitted, type PurposeSteps, type StepsByPurpose, type UpstreamPurpose } from './purposes.ts';
 import type { UpstreamStates } from './upstream-states.ts';
 
 /** What the callback works with. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CompactJWSHeaderParameters, JWK } from 'jose';
-import { proofAlgorithms } from '../../oauth/dpop.ts';
+import { proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 
 /** Reasons to reject a DPoP proof. */
 export type ProofFault =

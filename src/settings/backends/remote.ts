@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm } from '../../oauth/header-form.ts';
-import { isOwnHeader } from '../../oauth/own-headers.ts';
+import { headerNameForm, isOwnHeader } from '../../oauth/own-headers.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -1,9 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  createOwnCredentials,
-  type RouteForms,
-} from '../../../src/authorization-server/account/credential-forms.ts';
-import { generateSealingKey } from '../../../src/crypto/keys.ts';
+import { createOwnCredentials, type RouteForms } from '../../../src/authorization-server/account/credential-forms.ts';
+import { generateSealingKey } from '../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { credentialContext } from '../../../src/storage/backends.ts';
 import { account, startOfTime } from '../../storage/contract/subject.ts';

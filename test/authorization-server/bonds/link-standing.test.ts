@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type LinkWord, mayHonour } from '../../../src/authorization-server/bonds/link-standing.ts';
-import { StandingUnknown } from '../../../src/oauth/standing-unknown.ts';
+import { StandingUnknown } from '../../../src/oauth/auth-info.ts';
 
 const saying = (word: LinkWord) => ({ check: () => word, retryAfterSeconds: () => 7 });
 

@@ -1,4 +1,4 @@
-// Flows of src/oauth/dpop.ts, src/authorization-server/endpoints/bound-token.ts and
+// Flows of src/oauth/signature-algorithms.ts, src/authorization-server/endpoints/bound-token.ts and
 // src/authorization-server/endpoints/repeated-use.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -7,14 +7,7 @@ import { modernRequest } from '../../mcp/support/gate.ts';
 import { obtainBoundTokens, postProven } from '../../support/bound-tokens.ts';
 import { asserting, createClientKey } from '../../support/client-keys.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import {
-  approve,
-  authorization,
-  obtainTokens,
-  register,
-  type Tokens,
-  tryAccess,
-} from '../../support/oauth.ts';
+import { approve, authorization, obtainTokens, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';
 import { createProver, type Prover, provenHeaders } from '../../support/proofs.ts';
 import { expectRefused, expectTokens, generousLimits, serveAlongside } from './subject.ts';

@@ -1,14 +1,13 @@
+import Koa from 'koa';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Koa from 'koa';
 import { allowKnownOrigins } from '../../../src/app/cors.ts';
 import { guardHost } from '../../../src/app/host-guard.ts';
-import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { createTextSeal } from '../../../src/crypto/text-seal.ts';
+import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
 import { createMcpEndpoint } from '../../../src/mcp/index.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createKeyFile, readKeyFile } from '../../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../../crypto/key-ring.ts';
-import type { KeySet } from '../../../crypto/keys.ts';
+import type { KeySet } from '../../../crypto/key-schedule.ts';
 import { type SchemaUpgrade, type Storage, StorageFault } from '../../storage.ts';
 import { describeUnwritable, hasContent, requireNoOrphanedLog } from '../connection/open.ts';
 import { openSqliteStorage } from '../storage.ts';

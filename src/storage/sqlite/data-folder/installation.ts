@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { KeyFileFault } from '../../../crypto/key-file.ts';
-import type { KeySet } from '../../../crypto/keys.ts';
+import type { KeySet } from '../../../crypto/key-schedule.ts';
 import { createSealedBox, SealBroken, type SealedBox } from '../../../crypto/sealed-box.ts';
 
 const canary = { text: 'gatehouse', context: 'Installation:1' } as const;

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { generateKeySet, type KeySet } from '../../../../src/crypto/keys.ts';
+import { generateKeySet, type KeySet } from '../../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
 import { checkInstallation } from '../../../../src/storage/sqlite/data-folder/installation.ts';

@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { generateKeySet, generateSealingKey } from '../../../../src/crypto/keys.ts';
+import { generateKeySet, generateSealingKey } from '../../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
 import { credentialContext } from '../../../../src/storage/backends.ts';
 import { openSqliteStorage } from '../../../../src/storage/sqlite/index.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../../src/doctor/profiles/profiles.ts';
-import { sdkV1Behaviour } from '../../../src/oauth/client-profiles/sdk-behaviour.ts';
+import { sdkV1Behaviour } from '../../../src/oauth/client-profiles/client-profile.ts';
 
 describe('what clients share that are built on the SDK', () => {
   it('is said to be inferred wherever a profile takes it over without its source', () => {
