@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { createCoalescer } from '../net/coalescer.ts';
+import { createCoalescer } from '../net/write-batcher.ts';
 
 /** Middleware: answers that are ready at nearly the same time leave together. Who answers without Koa sees to it itself. */
 export function answerTogether() {

@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
-import { sequence } from '../collections/sequence.ts';
+import { sequence } from '../collections/compose.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';

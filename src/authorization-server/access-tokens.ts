@@ -1,5 +1,5 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
-import { keepNewest } from '../collections/keep-newest.ts';
+import { type Awaitable, goOn } from '../collections/awaitable.ts';
+import { keepNewest } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { createCoalescer, type SendTogether } from '../net/coalescer.ts';
+import { createCoalescer, type SendTogether } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';

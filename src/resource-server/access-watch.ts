@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Awaitable } from '../collections/go-on.ts';
+import type { Awaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import { createCoalescer } from '../net/coalescer.ts';
+import { createCoalescer } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { fieldValues } from '../oauth/own-headers.ts';
+import { fieldValues } from '../oauth/headers.ts';
 import type { BearerRefusal } from './challenge.ts';
 import type { DpopPolicy } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';

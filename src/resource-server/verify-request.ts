@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
+import { type Awaitable, goOn } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';

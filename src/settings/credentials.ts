@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm, isOwnHeader } from '../oauth/own-headers.ts';
+import { headerNameForm, isOwnHeader } from '../oauth/headers.ts';
 
 const headerName = z
   .string()

@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, goOn } from '../../collections/awaitable.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import { type LinkStanding, mayHonour } from './link-standing.ts';
 

@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { createBudgets, type DocumentLimits } from '../client-documents/budgets.ts';

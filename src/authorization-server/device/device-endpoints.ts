@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { sequence } from '../../collections/sequence.ts';
+import { sequence } from '../../collections/compose.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';

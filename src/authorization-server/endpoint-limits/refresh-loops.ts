@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Limit } from '../limits.ts';
 import { tellProgram } from './answers.ts';

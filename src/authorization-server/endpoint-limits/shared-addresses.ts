@@ -1,6 +1,6 @@
 // ipaddr.js, as src/net/address.ts has it.
 import ipaddr from 'ipaddr.js';
-import { rememberLast } from '../../collections/keep-newest.ts';
+import { rememberLast } from '../../collections/caches.ts';
 
 /** How many times as much is allowed to an address behind which many people stand. */
 export const sharedFactor = 20;

@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
 

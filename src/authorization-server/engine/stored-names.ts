@@ -1,4 +1,4 @@
-import { rememberLast } from '../../collections/keep-newest.ts';
+import { rememberLast } from '../../collections/caches.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 

@@ -1,4 +1,4 @@
-import { headerNameForm } from '../../oauth/own-headers.ts';
+import { headerNameForm } from '../../oauth/headers.ts';
 
 /** A tool parameter that is sent as a header, too: where it stands in the arguments, and the header's name. */
 interface Declaration {

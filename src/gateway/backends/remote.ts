@@ -1,6 +1,6 @@
 import { FairQueue } from '../../collections/fair-queue.ts';
 import { HeldBytes } from '../../mcp/streams/held-bytes.ts';
-import { createCoalescer } from '../../net/coalescer.ts';
+import { createCoalescer } from '../../net/write-batcher.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';

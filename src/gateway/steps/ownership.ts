@@ -1,5 +1,5 @@
 import { plainJson } from '../../collections/exact-json.ts';
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isRecord } from '../../mcp/checks/record.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';

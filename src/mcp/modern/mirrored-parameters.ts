@@ -1,4 +1,4 @@
-import { headerNameForm } from '../../oauth/own-headers.ts';
+import { headerNameForm } from '../../oauth/headers.ts';
 import type { MirroredParameter } from '../checks/mirrored-headers.ts';
 
 const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);

@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, goOn } from '../../collections/awaitable.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredParameters, type HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { Backend, Caller } from './backend.ts';

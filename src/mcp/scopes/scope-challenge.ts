@@ -1,5 +1,5 @@
 import type { AuthInfo, ScopeChallenge, ScopeChallengeHandler } from '@modelcontextprotocol/server';
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, goOn } from '../../collections/awaitable.ts';
 import { isScopeToken } from '../../oauth/scope.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';

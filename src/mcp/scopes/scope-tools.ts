@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { ToolList } from '../modern/tool-list.ts';
 import { operationOn } from '../reading/operations.ts';

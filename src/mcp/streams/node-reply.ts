@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SendTogether } from '../../net/coalescer.ts';
+import type { SendTogether } from '../../net/write-batcher.ts';
 import { heldBytesError } from '../json-rpc-errors.ts';
 import { smallBytes } from './held-bytes.ts';
 import { HeldWriter, type Recipient } from './held-writer.ts';

@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, goOn } from '../../collections/awaitable.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';

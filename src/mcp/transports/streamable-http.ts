@@ -1,4 +1,4 @@
-import { goOn } from '../../collections/go-on.ts';
+import { goOn } from '../../collections/awaitable.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';

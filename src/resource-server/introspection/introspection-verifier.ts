@@ -7,7 +7,7 @@ import { type JwtPart, keyThumbprintOf, checkJwtClaims, type JwtExpectation, typ
 import type { WaitingVerifier } from '../token-verifier.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
 import { hash } from 'node:crypto';
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { keepNewest } from '../../collections/caches.ts';
 
 /** The issuer is unavailable, so the token cannot be verified. Not the caller's fault. */
 export class IntrospectionUnavailable extends Error {

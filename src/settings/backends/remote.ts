@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm, isOwnHeader } from '../../oauth/own-headers.ts';
+import { headerNameForm, isOwnHeader } from '../../oauth/headers.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
-import { createCoalescer, type SendTogether } from '../../../src/net/coalescer.ts';
+import { createCoalescer, type SendTogether } from '../../../src/net/write-batcher.ts';
 
 // Also the test of src/mcp/streams/node-event-stream.ts and the contract src/mcp/streams/reply.ts.
 let server: Server | undefined;

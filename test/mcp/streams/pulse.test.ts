@@ -6,7 +6,7 @@ import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { EventStream } from '../../../src/mcp/streams/reply.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createCoalescer } from '../../../src/net/write-batcher.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());

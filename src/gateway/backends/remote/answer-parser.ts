@@ -1,4 +1,4 @@
-import { headerNameForm, headerValueForm } from '../../../oauth/own-headers.ts';
+import { headerNameForm, headerValueForm } from '../../../oauth/headers.ts';
 
 /** The head of an answer that is no interim one. */
 export interface AnswerHead {

@@ -1,4 +1,4 @@
-import { headerNameForm, isOwnHeader } from '../../../oauth/own-headers.ts';
+import { headerNameForm, isOwnHeader } from '../../../oauth/headers.ts';
 import { readOperatorValue } from '../../credentials/operator-value.ts';
 
 /** Headers an operator sets: values, or where they stand. */

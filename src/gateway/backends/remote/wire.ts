@@ -1,5 +1,5 @@
 import { Deadlines } from '../../../mcp/deadlines.ts';
-import { headerNameForm, headerValueForm } from '../../../oauth/own-headers.ts';
+import { headerNameForm, headerValueForm } from '../../../oauth/headers.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';

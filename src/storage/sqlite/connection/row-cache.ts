@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keepNewest } from '../../../collections/keep-newest.ts';
+import { keepNewest } from '../../../collections/caches.ts';
 import type { ForeignCommits } from './data-version-watcher.ts';
 
 /** Cached rows per table, about 1 KB each. */

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keepNewest } from '../../../collections/keep-newest.ts';
+import { keepNewest } from '../../../collections/caches.ts';
 import type { ArtifactRow, Change } from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
 

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { rememberLast } from '../../../collections/keep-newest.ts';
+import { rememberLast } from '../../../collections/caches.ts';
 import { type ArtifactRow, type ArtifactStore, type Change, type Conflict, type GrantRow, type PutArtifact, usedRetentionSeconds } from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
 import type { CacheRows } from '../connection/row-cache.ts';

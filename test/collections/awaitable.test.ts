@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { goOn } from '../../src/collections/go-on.ts';
+import { goOn } from '../../src/collections/awaitable.ts';
 
 it('goes on at once with what is there, and later with what is to come', async () => {
   expect(goOn(1, (value) => value + 1)).toBe(2);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createCoalescer, type SendTogether } from '../../src/net/coalescer.ts';
+import { createCoalescer, type SendTogether } from '../../src/net/write-batcher.ts';
 
 // The machine may pause between any two lines; the clock of these tests does not.
 let nowMs = 0;

@@ -1,5 +1,5 @@
 import { expect, it, describe } from 'vitest';
-import { isOwnHeader, fieldValues, headerNameForm, headerValueForm } from '../../src/oauth/own-headers.ts';
+import { isOwnHeader, fieldValues, headerNameForm, headerValueForm } from '../../src/oauth/headers.ts';
 
 it.each(['Host', 'content-length', 'TE', 'Mcp-Name', 'mcp-param-region', 'Proxy-Connection', 'proxy-x'])(
   '%s is a header that a request has of its own (T-159)',

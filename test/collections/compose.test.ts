@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { sequence } from '../../src/collections/sequence.ts';
+import { sequence } from '../../src/collections/compose.ts';
 import { serveSteps } from '../support/koa-step.ts';
 
 /** A step that says when it begins and when what is behind it is done. */

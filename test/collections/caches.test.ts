@@ -1,5 +1,5 @@
 import { expect, it, describe } from 'vitest';
-import { keepNewest, rememberLast } from '../../src/collections/keep-newest.ts';
+import { keepNewest, rememberLast } from '../../src/collections/caches.ts';
 
 it('keeps so many at most: the one that was put there longest ago goes, one put again is the newest', () => {
   const map = new Map<string, number>();
