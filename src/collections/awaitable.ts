@@ -8,7 +8,7 @@ export type Awaitable<Value> = Value | Promise<Value>;
  * @param next takes it; what it throws at once is thrown at once
  * @returns what `next` gives
  */
-export function goOn<Value, Result>(
+export function mapAwaitable<Value, Result>(
   value: Awaitable<Value>,
   next: (value: Value) => Awaitable<Result>,
 ): Awaitable<Result> {

@@ -3,7 +3,7 @@
  * goes.
  * @param most how many entries the map may have
  */
-export function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
+export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
   map.delete(key);
   const [oldest] = map.size >= most ? map.keys() : [];
   if (oldest !== undefined) map.delete(oldest);
@@ -15,7 +15,7 @@ export function keepNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Va
  * anew.
  * @param compute gives the same for the same text, whenever it is asked
  */
-export function rememberLast<Result>(compute: (text: string) => Result): (text: string) => Result {
+export function memoizeLast<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { text: string; result: Result } | undefined;
   return (text) => {
     if (last === undefined || last.text !== text) last = { text, result: compute(text) };

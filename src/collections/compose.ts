@@ -6,7 +6,7 @@ type Next = () => Promise<void>;
  * checks that; what a step throws at once is thrown at once, for a step before it to catch.
  * @param steps in their order; one that need not wait for anything may give nothing
  */
-export function sequence<Context>(
+export function compose<Context>(
   steps: readonly ((context: Context, next: Next) => Promise<void> | void)[],
 ): (context: Context, next: Next) => Promise<void> {
   return (context, next) => {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Sends something, now or in a moment. @param send must not throw */
-export type SendTogether = (send: () => void) => void;
+export type WriteBatcher = (send: () => void) => void;
 
 /** How many wait at most for those behind them. */
 const maxWaiting = 16;
@@ -15,7 +15,7 @@ const burstGapMs = 1;
  * else closely waits for what the turn of the event loop still brings, the next one where it is sent at the end of one, or
  * for the sixteenth; the order stays.
  */
-export function createCoalescer(): SendTogether {
+export function createWriteBatcher(): WriteBatcher {
   let waiting: (() => void)[] = [];
   let lastMs = Number.NEGATIVE_INFINITY;
 

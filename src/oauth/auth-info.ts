@@ -83,8 +83,8 @@ const accountPrefixes = new WeakMap<object, string>();
  * Nobody can tell at the moment whether an access token stands: who would know does not answer. Nothing the caller did,
  * and no reason to throw the token away; the same request may succeed later. `app/errors` answers it with 503.
  */
-export class StandingUnknown extends Error {
-  override name = 'StandingUnknown';
+export class TokenStatusUnknown extends Error {
+  override name = 'TokenStatusUnknown';
   /** For Koa where nobody of ours answers: the message is for the caller. */
   readonly status = 503;
   readonly expose = true;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import { createCoalescer } from '../net/write-batcher.ts';
+import { createWriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { fieldValues } from '../oauth/headers.ts';
 import type { BearerRefusal } from './challenge.ts';
@@ -49,7 +49,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
   };
   const { acceptedCalls } = options;
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   return async (ctx, next): Promise<void> => {
     if (ctx.method === 'OPTIONS') return next();
     const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');

@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../collections/awaitable.ts';
+import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 
 /** Verifies access tokens. */
@@ -39,7 +39,7 @@ export interface AccessTokenSource {
   /**
    * Returns the record of a token; undefined if it is unknown or revoked. Records are immutable: the same object means
    * the same record.
-   * @throws StandingUnknown if the validity cannot be determined
+   * @throws TokenStatusUnknown if the validity cannot be determined
    */
   find(token: string): Awaitable<AccessTokenRecord | undefined>;
 }
@@ -114,7 +114,7 @@ export function createLocalVerifier({
     }
     return caller;
   };
-  return { verify: (token) => goOn(source.find(token), callerOf) };
+  return { verify: (token) => mapAwaitable(source.find(token), callerOf) };
 }
 
 /** Frozen, because all requests with the token share the object. */

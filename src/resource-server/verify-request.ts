@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../collections/awaitable.ts';
+import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';
@@ -71,7 +71,7 @@ export function judgeRequest(
     return refuse(policy, 'token_also_in_query', scheme);
 
   const { token } = credentials;
-  return goOn(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
+  return mapAwaitable(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
     if (!authInfo) return refuse(policy, 'unusable_token', scheme);
     if (!isFor(authInfo.audience, policy)) return refuseAudience(authInfo, policy, scheme);
     const bindingFault = checkBinding(scheme, authInfo, policy);
@@ -98,7 +98,7 @@ function refuseAudience(
   policy: ResourcePolicy,
   scheme: TokenScheme,
 ): Awaitable<RequestVerdict> {
-  return goOn(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
+  return mapAwaitable(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
     refuse(policy, isChosen ? 'other_server_chosen' : 'wrong_audience', scheme),
   );
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { headerNameForm, isOwnHeader } from '../oauth/headers.ts';
+import { headerNamePattern, isOwnHeader } from '../oauth/headers.ts';
 
 const headerName = z
   .string()
-  .regex(headerNameForm, { error: 'must be the name of a header' })
+  .regex(headerNamePattern, { error: 'must be the name of a header' })
   .superRefine((name, context) => {
     const isOwn = isOwnHeader(name);
     if (!isOwn && !/^(cookie$|mcp-)/i.test(name)) return;

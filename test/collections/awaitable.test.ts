@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { goOn } from '../../src/collections/awaitable.ts';
+import { mapAwaitable } from '../../src/collections/awaitable.ts';
 
 it('goes on at once with what is there, and later with what is to come', async () => {
-  expect(goOn(1, (value) => value + 1)).toBe(2);
-  const later = goOn(Promise.resolve(1), (value) => value + 1);
+  expect(mapAwaitable(1, (value) => value + 1)).toBe(2);
+  const later = mapAwaitable(Promise.resolve(1), (value) => value + 1);
   expect(later).toBeInstanceOf(Promise);
   expect(await later).toBe(2);
 });
@@ -12,7 +12,7 @@ it('goes on at once with what is there, and later with what is to come', async (
 it('waits for what promises of other code give', async () => {
   const foreign: Promise<number> = runInNewContext('Promise.resolve(1)');
   expect(foreign).not.toBeInstanceOf(Promise);
-  expect(await goOn(foreign, (value) => value + 1)).toBe(2);
+  expect(await mapAwaitable(foreign, (value) => value + 1)).toBe(2);
 });
 
 it('fails as what it goes on with', async () => {
@@ -20,7 +20,7 @@ it('fails as what it goes on with', async () => {
   const fail = (): never => {
     throw fault;
   };
-  expect(() => goOn(1, fail)).toThrow(fault);
-  await expect(goOn(Promise.resolve(1), fail)).rejects.toBe(fault);
-  await expect(goOn(Promise.reject(fault), () => 1)).rejects.toBe(fault);
+  expect(() => mapAwaitable(1, fail)).toThrow(fault);
+  await expect(mapAwaitable(Promise.resolve(1), fail)).rejects.toBe(fault);
+  await expect(mapAwaitable(Promise.reject(fault), () => 1)).rejects.toBe(fault);
 });

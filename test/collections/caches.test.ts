@@ -1,9 +1,9 @@
 import { expect, it, describe } from 'vitest';
-import { keepNewest, rememberLast } from '../../src/collections/caches.ts';
+import { setBounded, memoizeLast } from '../../src/collections/caches.ts';
 
 it('keeps so many at most: the one that was put there longest ago goes, one put again is the newest', () => {
   const map = new Map<string, number>();
-  for (const [index, key] of ['a', 'b', 'a', 'c'].entries()) keepNewest(map, key, index, 2);
+  for (const [index, key] of ['a', 'b', 'a', 'c'].entries()) setBounded(map, key, index, 2);
   expect([...map]).toEqual([
     ['a', 2],
     ['c', 3],
@@ -13,7 +13,7 @@ it('keeps so many at most: the one that was put there longest ago goes, one put 
 describe('a function that remembers what it gave last', () => {
   it('works out what it is asked for once, until it is asked for something else', () => {
     const asked: string[] = [];
-    const lengthOf = rememberLast((text) => {
+    const lengthOf = memoizeLast((text) => {
       asked.push(text);
       return text.length;
     });

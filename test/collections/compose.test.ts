@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { sequence } from '../../src/collections/compose.ts';
+import { compose } from '../../src/collections/compose.ts';
 import { serveSteps } from '../support/koa-step.ts';
 
 /** A step that says when it begins and when what is behind it is done. */
@@ -12,11 +12,11 @@ function noting(name: string, notes: string[]): Middleware {
   };
 }
 
-describe('a sequence of steps', () => {
+describe('a compose of steps', () => {
   it('runs them in their order, and what stands behind it after them', async () => {
     const notes: string[] = [];
     const url = await serveSteps([
-      sequence([noting('a', notes), sequence([noting('b', notes)]), (_ctx, next) => next()]),
+      compose([noting('a', notes), compose([noting('b', notes)]), (_ctx, next) => next()]),
       (ctx) => {
         notes.push('behind');
         ctx.body = 'done';
@@ -28,7 +28,7 @@ describe('a sequence of steps', () => {
 
   it('ends at a step that does not go on', async () => {
     const url = await serveSteps([
-      sequence([
+      compose([
         (ctx) => {
           ctx.status = 204;
         },
@@ -56,7 +56,7 @@ describe('a sequence of steps', () => {
         ctx.body = 'caught';
       }
     };
-    const url = await serveSteps([sequence([catching, (_ctx, next) => next(), fails])]);
+    const url = await serveSteps([compose([catching, (_ctx, next) => next(), fails])]);
     expect(await (await fetch(url)).text()).toBe('caught');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairQueue, FairQueueFull, createTurns } from '../../src/collections/fair-queue.ts';
+import { FairQueue, FairQueueFull, createKeyedQueue } from '../../src/collections/fair-queue.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const limits = { running: 3, waiting: 100, perCaller: { running: 2, waiting: 2 } };
@@ -117,7 +117,7 @@ function noting() {
 
 describe('turns', () => {
   it('lets one work for a key at a time, also after a failure', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedQueue();
     const { log, work } = noting();
     const all = await Promise.allSettled([
       takeTurn('k', work('a', true)),
@@ -129,14 +129,14 @@ describe('turns', () => {
   });
 
   it('has no key wait for another', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedQueue();
     const { log, work } = noting();
     expect(await Promise.all([takeTurn('k', work('a')), takeTurn('l', work('b'))])).toEqual(['a', 'b']);
     expect(log.slice(0, 2)).toEqual(['a in', 'b in']);
   });
 
   it('begins at once under a key whose work is done', async () => {
-    const takeTurn = createTurns();
+    const takeTurn = createKeyedQueue();
     const { log, work } = noting();
     await takeTurn('k', work('a'));
     await takeTurn('k', work('b'));

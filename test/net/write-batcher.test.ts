@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createCoalescer, type SendTogether } from '../../src/net/write-batcher.ts';
+import { createWriteBatcher, type WriteBatcher } from '../../src/net/write-batcher.ts';
 
 // The machine may pause between any two lines; the clock of these tests does not.
 let nowMs = 0;
@@ -9,14 +9,14 @@ beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => nowM
 afterEach(() => void vi.restoreAllMocks());
 
 /** Sends the numbers from 1 on, one right after the other. @returns those that have left */
-function sendMany(count: number, sendTogether: SendTogether = createCoalescer()): number[] {
+function sendMany(count: number, sendTogether: WriteBatcher = createWriteBatcher()): number[] {
   const left: number[] = [];
   for (let at = 1; at <= count; at++) sendTogether(() => left.push(at));
   return left;
 }
 
 test('what comes alone leaves at once', () => {
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   expect(sendMany(1, sendTogether)).toEqual([1]);
   nowMs += 2;
   expect(sendMany(1, sendTogether)).toEqual([1]);
@@ -34,7 +34,7 @@ test('no more than sixteen wait', () => {
 });
 
 test('what comes after a pause takes along what waits', () => {
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const left = sendMany(3, sendTogether);
   nowMs += 2;
   sendTogether(() => left.push(4));
@@ -42,7 +42,7 @@ test('what comes after a pause takes along what waits', () => {
 });
 
 test('what is sent while others leave is not lost', async () => {
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const left: string[] = [];
   sendTogether(() => {
     left.push('first');
@@ -54,7 +54,7 @@ test('what is sent while others leave is not lost', async () => {
 
 test('all leave in the context of no request: nothing of one reaches another (T-127)', async () => {
   const request = new AsyncLocalStorage<string>();
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const contexts: (string | undefined)[] = [];
   for (const name of ['a', 'b', 'c'])
     request.run(name, () => sendTogether(() => contexts.push(request.getStore())));

@@ -1,6 +1,6 @@
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { accountKeyPrefix, principalKey, StandingUnknown } from '../../src/oauth/auth-info.ts';
+import { accountKeyPrefix, principalKey, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -66,7 +66,7 @@ it('a token nobody can tell about is 503 with the time to wait in any Koa app, a
   const app = new Koa();
   app.silent = true;
   app.use(() => {
-    throw new StandingUnknown('Try again later.', 7, { cause: new Error('ECONNREFUSED 10.0.0.1') });
+    throw new TokenStatusUnknown('Try again later.', 7, { cause: new Error('ECONNREFUSED 10.0.0.1') });
   });
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

@@ -14,13 +14,13 @@ export interface SecondFactor {
   /** Takes a code of the app, or a recovery code; each is taken once. */
   check(accountId: string, code: string): Promise<boolean>;
   /**
-   * Turns codes on once the person has shown that their app knows the secret.
+   * KeyedQueue codes on once the person has shown that their app knows the secret.
    * @returns recovery codes, to be shown once; undefined where the code is not right or codes are on already
    */
   turnOn(accountId: string, secret: string, code: string): Promise<string[] | undefined>;
   /** Makes new recovery codes in the place of the old ones; undefined where codes are off. */
   renewRecoveryCodes(accountId: string): Promise<string[] | undefined>;
-  /** Turns codes off. */
+  /** KeyedQueue codes off. */
   turnOff(accountId: string): Promise<void>;
 }
 

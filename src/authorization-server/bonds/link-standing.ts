@@ -1,4 +1,4 @@
-import { StandingUnknown } from '../../oauth/auth-info.ts';
+import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 
 /** The standing of links to upstreams, which grants hang on. */
 export interface LinkStanding {
@@ -13,12 +13,12 @@ export type LinkWord = 'stands' | 'ended' | 'unavailable';
 
 /**
  * Says whether what hangs on a link may be honoured (A10-02, T-090).
- * @throws StandingUnknown where nobody can tell
+ * @throws TokenStatusUnknown where nobody can tell
  */
 export async function mayHonour(standing: LinkStanding, linkId: string): Promise<boolean> {
   const word = await standing.check(linkId);
   if (word !== 'unavailable') return word === 'stands';
-  throw new StandingUnknown(
+  throw new TokenStatusUnknown(
     'The identity provider behind this login cannot be reached, so the login cannot be confirmed. Try again later.',
     standing.retryAfterSeconds(linkId),
   );

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../crypto/secret.ts';
-import { StandingUnknown } from '../../oauth/auth-info.ts';
+import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
@@ -31,7 +31,7 @@ export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions):
     try {
       if (bond) await mayHonour(standing, bond.linkId);
     } catch (error) {
-      if (!(error instanceof StandingUnknown)) throw error;
+      if (!(error instanceof TokenStatusUnknown)) throw error;
       ctx.set('Retry-After', String(error.retryAfterSeconds));
       return answerWithOAuthError(ctx, 503, 'temporarily_unavailable', error.message);
     }

@@ -1,6 +1,6 @@
 // ipaddr.js, as src/net/address.ts has it.
 import ipaddr from 'ipaddr.js';
-import { rememberLast } from '../../collections/caches.ts';
+import { memoizeLast } from '../../collections/caches.ts';
 
 /** How many times as much is allowed to an address behind which many people stand. */
 export const sharedFactor = 20;
@@ -33,5 +33,5 @@ export function createSharedAddresses(ranges: readonly string[]): (address: stri
       ([range, bits]) => range.kind() === address.kind() && address.match(range as ipaddr.IPv4, bits),
     );
   };
-  return rememberLast(isInRange);
+  return memoizeLast(isInRange);
 }

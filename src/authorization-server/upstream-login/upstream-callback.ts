@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import { createTurns } from '../../collections/fair-queue.ts';
+import { createKeyedQueue } from '../../collections/fair-queue.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { IdentityStore } from '../../storage/accounts.ts';
@@ -53,7 +53,7 @@ function answerExpired(ctx: Context): void {
  */
 export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
   const { upstreams, states, steps, artifacts, identities, audit, logger } = options;
-  const takeTurn = createTurns();
+  const takeTurn = createKeyedQueue();
 
   /**
    * Gives tokens back that are of no use to us, behind the answer; they would live on at the upstream. Not those of

@@ -1,4 +1,4 @@
-import { createTurns } from '../../collections/fair-queue.ts';
+import { createKeyedQueue } from '../../collections/fair-queue.ts';
 import { dropCredential, dropRegistration, emptyBook, endCredential, findFormerIn, findIn, findRegistrationIn, putCredential, putRegistration } from './credential-book.ts';
 import type { CredentialStore } from './credential-store.ts';
 
@@ -15,6 +15,6 @@ export function createMemoryStore(): CredentialStore {
     forgetCredential: async (credential) => dropCredential(book, credential),
     endCredential: async (credential) => endCredential(book, credential),
     findFormerLogin: async (server) => structuredClone(findFormerIn(book, server)),
-    exclusively: createTurns(),
+    exclusively: createKeyedQueue(),
   };
 }

@@ -7,7 +7,7 @@ import { type JwtPart, keyThumbprintOf, checkJwtClaims, type JwtExpectation, typ
 import type { WaitingVerifier } from '../token-verifier.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
 import { hash } from 'node:crypto';
-import { keepNewest } from '../../collections/caches.ts';
+import { setBounded } from '../../collections/caches.ts';
 
 /** The issuer is unavailable, so the token cannot be verified. Not the caller's fault. */
 export class IntrospectionUnavailable extends Error {
@@ -179,7 +179,7 @@ export function createIntrospectionCache({ keepSeconds, now }: IntrospectionCach
   const keep = (name: string, learned: Learned): void => {
     const kept = learned ? good : bad;
     const until = Math.min(now() + keepSeconds, learned?.expiresAt ?? Number.POSITIVE_INFINITY);
-    if (until > now()) keepNewest(kept, name, { learned, until }, maxKept);
+    if (until > now()) setBounded(kept, name, { learned, until }, maxKept);
     else kept.delete(name);
   };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm, isOwnHeader } from '../../oauth/headers.ts';
+import { headerNamePattern, isOwnHeader } from '../../oauth/headers.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -25,7 +25,7 @@ export const remoteBackendSettings = z.strictObject({
     .record(
       z
         .string()
-        .regex(headerNameForm, { error: 'must be the name of a header' })
+        .regex(headerNamePattern, { error: 'must be the name of a header' })
         .refine((name) => !isOwnHeader(name), {
           error: 'is set by this server itself: leave it out',
         }),

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keepNewest } from '../../../collections/caches.ts';
+import { setBounded } from '../../../collections/caches.ts';
 import type { ForeignCommits } from './data-version-watcher.ts';
 
 /** Cached rows per table, about 1 KB each. */
@@ -61,7 +61,7 @@ export function createRowCache(db: Database.Database, foreignCommits: ForeignCom
       const row = find(id);
       // A read within a transaction could be rolled back.
       if (row === undefined || db.inTransaction) return row;
-      keepNewest(rows, id, row, maxKept);
+      setBounded(rows, id, row, maxKept);
       return row;
     };
   };

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { keepNewest } from '../../../collections/caches.ts';
+import { setBounded } from '../../../collections/caches.ts';
 import type { ArtifactRow, Change } from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
 
@@ -58,7 +58,7 @@ export function createArtifactCache(removalMark: (kind: string) => number): Arti
       }
       return (areDurable) => {
         for (const [name, row] of rows)
-          if (expected.delete(name) && areDurable) keepNewest(kept, name, row, bounds.rows);
+          if (expected.delete(name) && areDurable) setBounded(kept, name, row, bounds.rows);
       };
     },
     forget(kind, id) {

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { rememberLast } from '../../../collections/caches.ts';
+import { memoizeLast } from '../../../collections/caches.ts';
 import { type ArtifactRow, type ArtifactStore, type Change, type Conflict, type GrantRow, type PutArtifact, usedRetentionSeconds } from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
 import type { CacheRows } from '../connection/row-cache.ts';
@@ -222,10 +222,10 @@ export function createArtifactStore(
   }
 
   function applyAll(changes: readonly Change[]): void {
-    let numberOf = rememberLast(findNumber);
+    let numberOf = memoizeLast(findNumber);
     for (const change of changes) {
       // Any other change may remove a grant or reuse its number.
-      if (change.type !== 'put') numberOf = rememberLast(findNumber);
+      if (change.type !== 'put') numberOf = memoizeLast(findNumber);
       try {
         apply(change, numberOf);
       } catch (error) {
