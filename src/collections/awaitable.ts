@@ -2,7 +2,7 @@
 export type Awaitable<Value> = Value | Promise<Value>;
 
 /**
- * Goes on with a value, at once where it is there. To wait for what is there costs a request more than most of what is
+ * Goes on with a value, at once if it is there. To wait for what is there costs a request more than most of what is
  * done for it: each time a promise, a frame that is kept and a turn in a queue.
  * @param value what is there, or is to come
  * @param next takes it; what it throws at once is thrown at once
@@ -15,7 +15,7 @@ export function mapAwaitable<Value, Result>(
   return isToCome(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Whether a value is to come, also where the promise of it is not of our making. */
+/** Whether a value is to come, also if the promise of it is not of our making. */
 function isToCome<Value>(value: Awaitable<Value>): value is Promise<Value> {
   if (value instanceof Promise) return true;
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';

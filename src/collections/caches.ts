@@ -1,5 +1,5 @@
 /**
- * Puts a value into a map that holds so many at most, as its newest; where it is full, the one that was put there longest ago
+ * Puts a value into a map that holds so many at most, as its newest; if it is full, the one that was put there longest ago
  * goes.
  * @param most how many entries the map may have
  */
@@ -11,9 +11,9 @@ export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Va
 }
 
 /**
- * Gives a function that remembers what it gave last: asked for the same again, as within one request, it does not work it out
+ * Returns a function that remembers what it gave last: asked for the same again, as within one request, it does not work it out
  * anew.
- * @param compute gives the same for the same text, whenever it is asked
+ * @param compute returns the same for the same text, whenever it is asked
  */
 export function memoizeLast<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { text: string; result: Result } | undefined;

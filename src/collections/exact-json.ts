@@ -156,7 +156,7 @@ export function isId(value: unknown): value is string | number {
   return isExactNumber(value) && Number.isInteger(plain(value));
 }
 
-/** Gives a value with the nearest numbers of JavaScript in the place of {@link ExactNumber}s, as `JSON.parse` reads them. */
+/** Returns a value with the nearest numbers of JavaScript in the place of {@link ExactNumber}s, as `JSON.parse` reads them. */
 export function plainJson<Value>(value: Value): Value {
   return plain(value) as Value;
 }
@@ -166,7 +166,7 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (isExactNumber(value)) return Number(JSON.stringify(value));
   const copy = Object.entries(value).map(([name, member]) => [name, plain(member)] as const);
-  // Keeps a member `__proto__` a member.
+  // Stores a member `__proto__` a member.
   return Object.fromEntries(copy);
 }
 

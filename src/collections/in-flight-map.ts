@@ -15,7 +15,7 @@ const fewestGone = 4;
  * deleted and comes again may take its old place.
  */
 export class InFlightMap<Key, Value extends object | string | number | true> {
-  /** The entry that is alone; its value is undefined where there is a table, or nothing at all. */
+  /** The entry that is alone; its value is undefined if there is a table, or nothing at all. */
   #onlyKey: Key | undefined;
   #only: Value | undefined;
   #table: Map<Key, Value | undefined> | undefined;
@@ -26,13 +26,13 @@ export class InFlightMap<Key, Value extends object | string | number | true> {
     return this.#size;
   }
 
-  /** Gives what stands under a key. */
+  /** Returns what stands under a key. */
   get(key: Key): Value | undefined {
     if (this.#table) return this.#table.get(key);
     return this.#onlyKey === key ? this.#only : undefined;
   }
 
-  /** Says whether something stands under a key. */
+  /** Returns whether something stands under a key. */
   has(key: Key): boolean {
     return this.get(key) !== undefined;
   }
@@ -73,12 +73,12 @@ export class InFlightMap<Key, Value extends object | string | number | true> {
     this.#size = 0;
   }
 
-  /** Gives the keys there are at this moment. */
+  /** Returns the keys there are at this moment. */
   keys(): Key[] {
     return [...this.#present().keys()];
   }
 
-  /** Gives the values there are at this moment. */
+  /** Returns the values there are at this moment. */
   values(): Value[] {
     return [...this.#present().values()];
   }

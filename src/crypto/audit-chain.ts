@@ -46,7 +46,7 @@ function mac(key: string, parts: readonly (string | number)[]): string {
 }
 
 /**
- * Gives the hash of a row (HMAC-SHA-256), which stands for it and for all rows before it.
+ * Returns the hash of a row (HMAC-SHA-256), which stands for it and for all rows before it.
  * @param key of the audit log; without it nobody can write a row that fits
  */
 export function hashRow(key: string, { seq, at, event, details, previous }: ChainRow): string {
@@ -66,7 +66,7 @@ export function isSealedEnd(key: string, name: 'start' | 'head', end: ChainEnd):
 /**
  * Checks a log row by row, oldest first.
  * @param key of the audit log
- * @param start the end before the first row; undefined where nothing was ever dropped
+ * @param start the end before the first row; undefined if nothing was ever dropped
  * @param known a head noted elsewhere, which the log must have
  * @returns `add` takes the rows in their order, `finish` the head, and gives every fault
  */

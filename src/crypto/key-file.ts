@@ -15,7 +15,7 @@ const ownerOnly = 0o600;
 
 /**
  * Reads the key file.
- * @throws KeyFileFault where it is missing, damaged or of a newer program, or other users of the machine could read the keys (T-163)
+ * @throws KeyFileFault if it is missing, damaged or of a newer program, or other users of the machine could read the keys (T-163)
  */
 export function readKeyFile(file: string): KeySchedule {
   if (!existsSync(file))
@@ -63,7 +63,7 @@ function explainWrite(error: unknown): unknown {
 /**
  * Writes keys to a draft beside the file, whole, durable and for its owner alone.
  * @returns the name of the draft
- * @throws KeyFileFault where the disk is full; no draft stays then
+ * @throws KeyFileFault if the disk is full; no draft stays then
  */
 function writeDraft(file: string, schedule: KeySchedule): string {
   const draft = `${file}.${randomSecret(6)}`;
@@ -86,10 +86,10 @@ function syncFolder(file: string): void {
 }
 
 /**
- * Makes the key file where there is none. It appears whole and durable or not at all, and the first of two processes
+ * Makes the key file if there is none. It appears whole and durable or not at all, and the first of two processes
  * that start at once wins.
  * @param nowSeconds epoch seconds
- * @throws KeyFileFault where the disk is full
+ * @throws KeyFileFault if the disk is full
  */
 export async function createKeyFile(file: string, nowSeconds: number): Promise<void> {
   if (existsSync(file)) return;
@@ -107,7 +107,7 @@ export async function createKeyFile(file: string, nowSeconds: number): Promise<v
 /**
  * Replaces the key file: whoever reads it, now or after a crash, finds the old keys or the new ones, whole (T-166).
  * Only for who keeps others from replacing it meanwhile.
- * @throws KeyFileFault where the disk is full: the old keys stay
+ * @throws KeyFileFault if the disk is full: the old keys stay
  */
 export function replaceKeyFile(file: string, schedule: KeySchedule): void {
   const draft = writeDraft(file, schedule);
@@ -127,7 +127,7 @@ interface FirstVersion {
   signing: JWK[];
 }
 
-/** Gives keys without times the times they would have, had each taken the place of the one behind it. */
+/** Returns keys without times the times they would have, had each taken the place of the one behind it. */
 function withTimes<T>(keys: { id: string; key: T }[], since: number): ScheduledKey<T>[] {
   return keys.map((entry, index) => ({ ...entry, createdAt: since - index, activeAt: since - index }));
 }
@@ -164,8 +164,8 @@ export class NewerKeyFile extends Error {
 /**
  * Reads the text of a key file, of this version or the first.
  * @param writtenAt when the file was written, epoch seconds: the age of keys that have none
- * @throws NewerKeyFile where a newer program wrote it
- * @throws where it is damaged; the message names no key
+ * @throws NewerKeyFile if a newer program wrote it
+ * @throws if it is damaged; the message names no key
  */
 export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
   const { version, ...keys } = JSON.parse(text) as { version: number } & KeySchedule & FirstVersion;
@@ -181,7 +181,7 @@ export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
   return schedule;
 }
 
-/** Gives the text of a key file. */
+/** Returns the text of a key file. */
 export function formatKeyFile({ sealing, cookies, signing, audit }: KeySchedule): string {
   return `${JSON.stringify({ version: newestVersion, sealing, cookies, signing, audit }, null, 2)}\n`;
 }

@@ -17,7 +17,7 @@ export interface KeyRingOptions {
 /** What became of a rotation. */
 export interface Rotation {
   key: KeyStanding;
-  /** False where the key was waiting already. */
+  /** False if the key was waiting already. */
   isNew: boolean;
   /** Keys that were to be in use later than a key of now can be, as they stood before; the new key passes over them. */
   misdated: KeyStanding[];
@@ -30,7 +30,7 @@ export interface KeyRing {
   /**
    * Looks whether another process has changed the file, and whether it is time for a key that waited.
    * @returns whether the keys in use are others than before
-   * @throws KeyFileFault where the file cannot be used; the keys then stay as they are
+   * @throws KeyFileFault if the file cannot be used; the keys then stay as they are
    */
   refresh(): boolean;
   /** Says where each key stands, without the keys. */
@@ -64,14 +64,14 @@ function replace<T>(list: readonly T[], content: readonly T[]): void {
 
 /**
  * Opens the key ring of an installation.
- * @throws KeyFileFault where the key file cannot be used
+ * @throws KeyFileFault if the key file cannot be used
  */
 export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing {
   let mark = keyFileMark(file);
   let schedule = readKeyFile(file);
   const keys = keysAt(schedule, now());
 
-  /** Takes the keys that are in use now; gives whether they are others. */
+  /** Takes the keys that are in use now; returns whether they are others. */
   function apply(): boolean {
     const fresh = keysAt(schedule, now());
     if (JSON.stringify(fresh) === JSON.stringify(keys)) return false;

@@ -73,14 +73,14 @@ export function orderKeys<K extends Times>(keys: readonly K[], nowSeconds: numbe
   return { current, retiring, next: byUse.slice(0, at).reverse() };
 }
 
-/** Gives the keys of one kind in the order of {@link orderKeys}. */
+/** Returns the keys of one kind in the order of {@link orderKeys}. */
 function inUseOrder<T>(keys: readonly ScheduledKey<T>[], nowSeconds: number): ScheduledKey<T>[] {
   const { current, retiring, next } = orderKeys(keys, nowSeconds);
   return [current, ...retiring.map(({ key }) => key), ...next];
 }
 
 /**
- * Gives the keys as they are used at a time.
+ * Returns the keys as they are used at a time.
  * @param nowSeconds epoch seconds
  */
 export function keysAt(schedule: KeySchedule, nowSeconds: number): KeySet {

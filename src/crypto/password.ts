@@ -47,7 +47,7 @@ export const passwordQueueLimits = {
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-/** What stands in the place of a hash where nobody knows a password; made from the salt, so that it can be told. */
+/** What stands in the place of a hash if nobody knows a password; made from the salt, so that it can be told. */
 function digestOfNobody(salt: string): string {
   return unpadded(createHash('sha256').update(`a password that nobody knows:${salt}`).digest());
 }
@@ -67,7 +67,7 @@ export function isUnknownPassword(stored: string): boolean {
   return digest === digestOfNobody(salt);
 }
 
-/** Why a password cannot be taken, in a sentence for the person; undefined where it can. */
+/** Why a password cannot be taken, in a sentence for the person; undefined if it can. */
 export function checkPassword(password: string): string | undefined {
   if ([...password].length < passwordLimits.minCharacters)
     return `The password needs at least ${passwordLimits.minCharacters} characters.`;

@@ -12,7 +12,7 @@ export interface SealingKey {
 export interface SealedBox {
   /** @param context what the text is and whose; opening needs the same */
   seal(text: string, context: string): Buffer;
-  /** @throws SealBroken where the key is gone, the bytes were changed or the context differs */
+  /** @throws SealBroken if the key is gone, the bytes were changed or the context differs */
   open(sealed: Uint8Array, context: string): string;
 }
 
@@ -92,7 +92,7 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
 export interface TextSeal {
   /** @param context what the text is and whose; opening needs the same */
   seal(text: string, context: string): string;
-  /** @returns undefined where it was not sealed here, was changed, was sealed in another context, or is spelled otherwise */
+  /** @returns undefined if it was not sealed here, was changed, was sealed in another context, or is spelled otherwise */
   open(sealed: string, context: string): string | undefined;
 }
 

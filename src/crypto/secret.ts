@@ -5,7 +5,7 @@ const stock = Buffer.allocUnsafeSlow(8_192);
 let used = stock.length;
 
 /**
- * Gives fresh random bytes out of the stock; no byte is given twice.
+ * Returns fresh random bytes out of the stock; no byte is given twice.
  * @param bytes at most 1,024
  * @returns a view that is overwritten by later random bytes: copy what is to last
  */
@@ -70,7 +70,7 @@ export function equalSecrets(a: string, b: string): boolean {
 }
 
 /**
- * Gives a short mark of an account for URLs that pass through other hands: it tells whether somebody is that account, and
+ * Returns a short mark of an account for URLs that pass through other hands: it tells whether somebody is that account, and
  * not which one it is. It is no secret and opens nothing.
  * @returns 16 hexadecimal digits
  */
@@ -82,14 +82,14 @@ export function accountMark(accountId: string): string {
 export interface CookieSigner {
   sign(data: string): string;
   verify(data: string, signature: string): boolean;
-  /** Gives 0 for a signature of any of the keys, -1 for all others. */
+  /** Returns 0 for a signature of any of the keys, -1 for all others. */
   index(data: string, signature: string): number;
 }
 
 /**
  * Creates a signer (HMAC-SHA-256) over keys that may change in place. A signature of an old key is as good as one of the
  * new: the package would otherwise set it anew while it reads a cookie, at the path `/` whatever that of the cookie is,
- * where it then stands in the way of the next cookie of that name.
+ * if it then stands in the way of the next cookie of that name.
  * @param keys the first one signs, every one verifies
  */
 export function createCookieSigner(keys: readonly string[]): CookieSigner {

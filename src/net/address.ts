@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** Global unicast: whatever else of IPv6 is not in use on the internet (RFC 4291 section 2.5.4). */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** Metadata services of clouds, where the range does not give them away: Azure, Alibaba, AWS over IPv6. */
+/** Metadata services of clouds, if the range does not give them away: Azure, Alibaba, AWS over IPv6. */
 const metadataAddresses = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']);
 
 /** What networks of organizations use: RFC 1918, RFC 4193, RFC 6598. */
@@ -15,7 +15,7 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 /**
- * Says whether an address is one of the public internet: not private, loopback, link-local, unique local, shared
+ * Returns whether an address is one of the public internet: not private, loopback, link-local, unique local, shared
  * (CGNAT), multicast, reserved, a tunnel into another range, or the metadata service of a cloud (A12-01, T-067).
  * @param address IPv4 or IPv6 in any spelling, without brackets; an IPv4-mapped one counts as what it maps
  * @returns false also for what is no address
@@ -27,7 +27,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Says whether an address is one of a private network, of those an organization runs its own servers in: not link-local,
+ * Returns whether an address is one of a private network, of those an organization runs its own servers in: not link-local,
  * not this machine, not the metadata service of a cloud.
  * @param address IPv4 or IPv6 in any spelling, without brackets
  */
@@ -46,7 +46,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Gives the network that an address is counted by: itself, or its /64 for IPv6, of which one customer has at least one.
+ * Returns the network that an address is counted by: itself, or its /64 for IPv6, of which one customer has at least one.
  * @param address IPv4 or IPv6, without brackets
  */
 export function networkOf(address: string): string {

@@ -6,7 +6,7 @@ export type FetchFault =
   | 'not_public'
   /** The certificate is not one for this host. */
   | 'certificate'
-  /** A redirect, where the target was named and is not to be another. */
+  /** A redirect, if the target was named and is not to be another. */
   | 'redirected'
   /** More bytes than allowed, by its own word or in fact. */
   | 'too_large'

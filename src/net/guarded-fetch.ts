@@ -12,7 +12,7 @@ export interface GuardedFetchOptions {
   timeoutMs: number;
   /** Fetches under way at once. A caller and a host have a quarter of them each; as many as this wait for either. */
   maxConcurrent: number;
-  /** Gives the addresses of a host; asks the name servers by default. */
+  /** Returns the addresses of a host; asks the name servers by default. */
   resolve?: Resolve;
   /** Which addresses may be connected to; those of the public internet by default. */
   mayConnect?: (address: string) => boolean;
@@ -126,10 +126,10 @@ export interface ProcessEnvironment {
 const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
 
 /**
- * Says whether this process was told to send its requests through a proxy. Guarded fetches go to pinned addresses, and so
- * past a proxy: where one was meant to see all traffic, they must not be made at all (T-069). A proxy variable alone
+ * Returns whether this process was told to send its requests through a proxy. Guarded fetches go to pinned addresses, and so
+ * past a proxy: if one was meant to see all traffic, they must not be made at all (T-069). A proxy variable alone
  * says nothing; Node heeds it where `NODE_USE_ENV_PROXY` or `--use-env-proxy` stands beside it.
- * @returns the variable that names the proxy; undefined where there is none
+ * @returns the variable that names the proxy; undefined if there is none
  */
 export function demandedProxy({ env, execArgv }: ProcessEnvironment): string | undefined {
   const switchedOn = !['', '0', undefined].includes(env.NODE_USE_ENV_PROXY);

@@ -23,7 +23,7 @@ export interface OperatorFetchOptions {
   timeoutMs?: number;
   /** Whether a redirect is an answer like any other; refused by default. It is never followed. */
   redirects?: 'given' | 'refused';
-  /** Gives the addresses of a host; asks the system by default, which knows names of its own network. */
+  /** Returns the addresses of a host; asks the system by default, which knows names of its own network. */
   resolve?: Resolve;
 }
 

@@ -63,11 +63,11 @@ export function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promis
 }
 
 /**
- * Gives what a failed request comes to. Of a failure of the network only its code goes on as the cause: what Node.js
+ * Returns what a failed request comes to. Of a failure of the network only its code goes on as the cause: what Node.js
  * throws may hold bytes of the answer (`rawPacket`) and text of the certificate, and causes end up in logs.
  * @param thrown what was thrown
  * @param limit the time limit it was under
- * @returns a FetchRefused; what was thrown where it is not of the network
+ * @returns a FetchRefused; what was thrown if it is not of the network
  */
 export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
   if (thrown instanceof FetchRefused) return thrown;
@@ -81,7 +81,7 @@ export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
 }
 
 /**
- * Gives every address of a host; none where it has none.
+ * Returns every address of a host; none if it has none.
  * @param host host name or address, as `hostname` of a URL without brackets
  * @param signal ends the search
  */

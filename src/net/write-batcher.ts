@@ -12,7 +12,7 @@ const burstGapMs = 1;
 /**
  * Has what is sent in a burst leave together. To send wakes the process at the other end, which often costs more than to
  * make what is sent; one that gets several at once is woken once. What comes alone leaves at once. What follows something
- * else closely waits for what the turn of the event loop still brings, the next one where it is sent at the end of one, or
+ * else closely waits for what the turn of the event loop still brings, the next one if it is sent at the end of one, or
  * for the sixteenth; the order stays.
  */
 export function createWriteBatcher(): WriteBatcher {

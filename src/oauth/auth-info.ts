@@ -16,12 +16,12 @@ export interface AuthInfo {
   audience: string;
   /** End of the token's life, epoch seconds. */
   expiresAt: number;
-  /** The consent record the token hangs on, where the issuer is this installation and an account consented. */
+  /** The consent record the token hangs on, if the issuer is this installation and an account consented. */
   grantId?: string;
-  /** The login at an upstream that the grant hangs on, by the id of its link; absent where it hangs on none. */
+  /** The login at an upstream that the grant hangs on, by the id of its link; absent if it hangs on none. */
   upstreamLinkId?: string;
   /**
-   * The name under which the token is stored, where the issuer is this installation: a hash that finds it and cannot
+   * The name under which the token is stored, if the issuer is this installation: a hash that finds it and cannot
    * be presented as it. It tells whether the token still stands while a stream is open (A12-04).
    */
   tokenId?: string;
@@ -85,7 +85,7 @@ const accountPrefixes = new WeakMap<object, string>();
  */
 export class TokenStatusUnknown extends Error {
   override name = 'TokenStatusUnknown';
-  /** For Koa where nobody of ours answers: the message is for the caller. */
+  /** For Koa if nobody of ours answers: the message is for the caller. */
   readonly status = 503;
   readonly expose = true;
   readonly retryAfterSeconds: number;

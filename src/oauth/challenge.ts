@@ -136,7 +136,7 @@ export function parseChallenges(value: string): Challenge[] {
 
 /**
  * Tells the answer to a request without a token from that to a token that will not do: it asks for one and names no error.
- * @param value `WWW-Authenticate` of a 401; null where it has none, which tells nothing
+ * @param value `WWW-Authenticate` of a 401; null if it has none, which tells nothing
  * @see RFC 6750 section 3.1
  */
 export function isForNoToken(value: string | null): boolean {
@@ -196,7 +196,7 @@ const token68 = /^[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/;
 /**
  * Reads a `WWW-Authenticate` field as strictly as the grammar says, so that what lenient clients forgive is seen.
  * @param value the fields, joined by a comma
- * @returns the first fault; undefined where there is none
+ * @returns the first fault; undefined if there is none
  * @see RFC 9110 section 11.6.1
  */
 export function findGrammarFault(value: string): GrammarFault | undefined {
@@ -214,7 +214,7 @@ export function findGrammarFault(value: string): GrammarFault | undefined {
   };
   const fault = (what: string, position = at): GrammarFault => ({ position: position + 1, what });
 
-  /** A parameter's value: nothing where it is right. */
+  /** A parameter's value: nothing if it is right. */
   const parameterValue = (name: string): GrammarFault | undefined => {
     const start = at;
     if (value.charAt(at) !== '"') {

@@ -1,4 +1,4 @@
-/** Names of headers that a request says itself: how long it is, how it is read, where it goes, what of MCP it is. */
+/** Names of headers that a request says itself: how long it is, how it is read, if it goes, what of MCP it is. */
 const own = new Set([
   'accept',
   'accept-encoding',
@@ -34,7 +34,7 @@ export function isOwnHeader(name: string): boolean {
 }
 
 /**
- * Gives the values of one header field, each as it was sent: a second `Host` or `Authorization` must be seen, which
+ * Returns the values of one header field, each as it was sent: a second `Host` or `Authorization` must be seen, which
  * Node's combined headers drop, and Node's own list of distinct ones is made of all fields to look at one.
  * @param rawHeaders names and values in turn, as `IncomingMessage.rawHeaders` holds them
  * @param name lower-case field name

@@ -6,7 +6,7 @@ export interface ReadingTolerance {
   otherwise: string;
   /** The standard whose strict reading would refuse it. */
   strictly: string;
-  /** Who is known to do so, and where that is told. */
+  /** Who is known to do so, and if that is told. */
   becauseOf: string;
   from: string;
   /** The check of `gatehouse doctor` that names the slip. */
@@ -15,7 +15,7 @@ export interface ReadingTolerance {
 
 /**
  * Every slip of a server that the client, the logins at upstreams and the doctor read all the same, by the name that the
- * trace of a login shows. None of them lets a token, a code or a secret go where it would not go without it, but
+ * trace of a login shows. None of them lets a token, a code or a secret go if it would not go without it, but
  * `providerEndpoints`, whose origins stand in this product.
  */
 export const readingTolerances = {

@@ -153,7 +153,7 @@ export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
 const writtenHost = /^[a-z0-9.:[\]-]+$/;
 
 /**
- * Gives the one spelling of a host name: lower case, punycode, no dot at its end (T-078).
+ * Returns the one spelling of a host name: lower case, punycode, no dot at its end (T-078).
  * @param host a host name or address as somebody wrote it, without scheme, port or path
  * @returns undefined for what is no host
  */
@@ -166,7 +166,7 @@ export function canonicalHost(host: string): string | undefined {
 }
 
 /**
- * Gives the one spelling of a host pattern: a host name, which means that host alone, or `*.` and a host name, which
+ * Returns the one spelling of a host pattern: a host name, which means that host alone, or `*.` and a host name, which
  * means every host below it and not the host itself.
  * @returns undefined for what is no such pattern
  */

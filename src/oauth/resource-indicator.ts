@@ -4,7 +4,7 @@ import { pathOf } from './well-known.ts';
  * The canonical form of a resource indicator: lower-case scheme and host, no default port, no trailing slash.
  * Clients send `https://x/mcp/`, `HTTPS://X/mcp` and `https://x/mcp` and mean one server (A7-01, A7-02).
  * @param value an absolute URI
- * @returns the canonical form, or undefined where the value is no absolute http(s) URI, or has a fragment
+ * @returns the canonical form, or undefined if the value is no absolute http(s) URI, or has a fragment
  * @see RFC 8707 section 2; MCP authorization "Canonical Server URI"
  */
 export function canonicalResource(value: string): string | undefined {

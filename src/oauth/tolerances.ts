@@ -6,7 +6,7 @@ export interface Tolerance {
   otherwise: string;
   /** The standard whose strict reading would refuse it. */
   strictly: string;
-  /** Who is known to need it, and where that is told. */
+  /** Who is known to need it, and if that is told. */
   becauseOf: string;
   from: string;
 }

@@ -42,7 +42,7 @@ const secrets: ReadonlySet<string> = new Set(secretNames);
 /** What takes the secrets out by itself, once it is known what of an error goes into the line. */
 const serializers = { err: describeError, cause: describeCause };
 
-/** The object without its secrets: itself where it has none. */
+/** The object without its secrets: itself if it has none. */
 function withoutSecrets<T extends object>(object: T): T {
   const found = Object.keys(object).filter((name) => secrets.has(name));
   if (found.length === 0) return object;
@@ -84,7 +84,7 @@ export function loggable(value: string | undefined): string | undefined {
   return `${value.slice(0, maxLoggedLength)}… (${value.length} characters)`;
 }
 
-/** Gives the time as pino wants it in a line; lines of one millisecond share the text. */
+/** Returns the time as pino wants it in a line; lines of one millisecond share the text. */
 function createClock(): () => string {
   let at = 0;
   let text = '';

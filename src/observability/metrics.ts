@@ -17,7 +17,7 @@ export interface Metrics {
   countLostAnswer(loss: string): void;
   /** Reads a number whenever it is asked for. */
   watch(name: string, help: string, read: () => number): void;
-  /** Gives all numbers in the text format of Prometheus, and its media type. */
+  /** Returns all numbers in the text format of Prometheus, and its media type. */
   render(): Promise<{ contentType: string; text: string }>;
 }
 
@@ -86,7 +86,7 @@ export interface RequestDurations {
    * @param status HTTP status
    */
   observe(route: string, status: number, seconds: number): void;
-  /** Gives the lines of the histogram in the text format of Prometheus. */
+  /** Returns the lines of the histogram in the text format of Prometheus. */
   render(): string;
 }
 

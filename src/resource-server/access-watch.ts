@@ -21,14 +21,23 @@ export interface AccessWatchOptions {
   intervalMs?: number;
 }
 
+/** Time for a caller to return with a renewed token, after the access token expired. */
+export interface Renewal {
+  /** At most `accessTokenRetentionSeconds`: later a revocation cannot be told from the sweep. */
+  seconds: number;
+  /** Called once when the token expires. */
+  onExpiry(): void;
+}
+
 /** Reports the end of a caller's access during open streams. */
 export interface AccessWatch {
   /**
-   * Calls `onEnd` once, within a second after the access token is revoked or expires. A token of another issuer, which
-   * has no `tokenId`, is watched for its expiry only.
+   * Calls `onEnd` once, within a second after the access token is revoked or expires. With a `renewal`, an expired token
+   * ends the access only after that time, and a revoked one still at once. A token of another issuer, which has no
+   * `tokenId`, is watched for its expiry only.
    * @returns stops watching
    */
-  watch(authInfo: AuthInfo, onEnd: () => void): () => void;
+  watch(authInfo: AuthInfo, onEnd: () => void, renewal?: Renewal): () => void;
   /** Stops all watching. */
   close(): void;
 }
@@ -36,6 +45,9 @@ export interface AccessWatch {
 interface Watched {
   authInfo: AuthInfo;
   onEnd: () => void;
+  /** Absent once the token has expired, or if an expired token ends the access. */
+  renewal?: Renewal;
+  endsAt: number;
   /** Mark at which the token was last found valid; absent before the first check. */
   stoodAt?: number;
 }
@@ -59,7 +71,13 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
 
   /** Checks each token that may have been revoked since its last check, in batches. */
   const look = async (): Promise<void> => {
-    end([...watched].filter(({ authInfo }) => authInfo.expiresAt <= now()));
+    end([...watched].filter(({ endsAt }) => endsAt <= now()));
+    for (const entry of watched) {
+      if (!entry.renewal || entry.authInfo.expiresAt > now()) continue;
+      const { onExpiry } = entry.renewal;
+      delete entry.renewal;
+      onExpiry();
+    }
     // Read before the tokens: a revocation during the query changes the next mark.
     const mark = await source.revocationMark();
     const byToken = Map.groupBy(
@@ -92,8 +110,9 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   };
 
   return {
-    watch(authInfo, onEnd) {
-      const entry = { authInfo, onEnd };
+    watch(authInfo, onEnd, renewal) {
+      const endsAt = authInfo.expiresAt + (renewal?.seconds ?? 0);
+      const entry: Watched = { authInfo, onEnd, endsAt, ...(renewal && { renewal }) };
       watched.add(entry);
       lookAgainLater();
       return () => void watched.delete(entry);

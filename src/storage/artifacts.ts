@@ -21,8 +21,8 @@ export interface ArtifactRow {
   /** Digests of the origin of its use; absent if not recorded. */
   usedFrom?: string;
   /**
-   * Time until which the row is stored at least, epoch seconds. Codes and pushed requests expire earlier, as their
-   * payload says.
+   * Time until which the row is stored at least, epoch seconds. Codes, pushed requests and access tokens expire earlier,
+   * as their payload says.
    */
   expiresAt: number;
 }
@@ -80,6 +80,12 @@ export interface PutArtifact {
  * codes are written with this time added to their lifetime: extending it later would cost a second write.
  */
 export const usedRetentionSeconds = 86_400;
+
+/**
+ * Retention of an access token after its expiry, in seconds: a stream that waits for a renewed token detects a
+ * revocation by the row.
+ */
+export const accessTokenRetentionSeconds = 600;
 
 /** The consumption of an artifact. */
 export interface ArtifactUse {

@@ -18,7 +18,7 @@ export type ResourcePlaceName = 'by the challenge' | 'with the path' | 'at the r
 export type ResourceSpelling = 'published' | 'slash' | 'origin';
 
 /**
- * When a client registers anew: where the token endpoint says `invalid_client`, where the authorization endpoint says so
+ * When a client registers anew: if the token endpoint says `invalid_client`, if the authorization endpoint says so
  * in JSON before a browser is opened, when its person removes the login, or at each login.
  */
 export type RegistersAgain = 'on_invalid_client' | 'after_preflight' | 'by_hand' | 'each_time';
@@ -35,7 +35,7 @@ export interface ClientProfile {
   facts: readonly ProfileFact[];
   /** Where its requests come from: the user's machine, a data centre, a web page. */
   runsOn: 'machine' | 'cloud' | 'page';
-  /** Sent with every request, where it has one that proxies are known to act upon. */
+  /** Sent with every request, if it has one that proxies are known to act upon. */
   userAgent?: string;
   /** In which order metadata of the resource is looked for. */
   resourcePlaces: readonly ResourcePlaceName[];
@@ -47,13 +47,13 @@ export interface ClientProfile {
   issuer: 'exact' | 'exact_or_slash' | 'unchecked';
   /** Whether metadata of an issuer with a path is also looked for at the root. */
   issuerAtRoot: boolean;
-  /** What it does where an authorization server has no metadata: it takes /authorize, /token and /register there, or stops. */
+  /** What it does if an authorization server has no metadata: it takes /authorize, /token and /register there, or stops. */
   withoutMetadata: 'default_endpoints' | 'stops';
   /** What it makes of `code_challenge_methods_supported`. */
   pkce: 'must_list' | 'if_listed' | 'unread';
   /** In the order of its choice. */
   registration: readonly ('metadata_document' | 'dynamic')[];
-  /** Its client ID metadata document, and whether it uses it only where the server lists `none`. */
+  /** Its client ID metadata document, and whether it uses it only if the server lists `none`. */
   metadataDocument?: { url: string; needsNone: boolean };
   /** What it registers with (RFC 7591 section 2), but for its name: the doctor says who it is. */
   registrationBody: { redirect_uris: readonly string[] } & Readonly<Record<string, unknown>>;

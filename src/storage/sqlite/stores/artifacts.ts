@@ -289,7 +289,8 @@ export function createLiveGrantList(db: Database.Database): ArtifactStore['listL
      FROM grants INDEXED BY grants_account
      WHERE account_id = @accountId AND client_id = @clientId AND expires_at > @at AND EXISTS (SELECT 1 FROM artifacts
        WHERE grant_number = grants.number AND consumed_at IS NULL
-         AND artifacts.expires_at - iif(kind = 'AuthorizationCode', ${usedRetentionSeconds}, 0) > @at)
+         AND artifacts.expires_at - CASE kind WHEN 'AuthorizationCode' THEN ${usedRetentionSeconds}
+           WHEN 'AccessToken' THEN ${accessTokenRetentionSeconds} ELSE 0 END > @at)
      ORDER BY number DESC LIMIT @limit`,
   );
   return async (accountId, clientId, at, limit = all) =>
