@@ -1,9 +1,20 @@
-import type Koa from 'koa';
 import type { RequestListener, Server } from 'node:http';
+import type Koa from 'koa';
 import { createApp } from './app/app.ts';
 import { attachTo } from './app/attach.ts';
 import { answerMetrics } from './app/metrics-server.ts';
-import { buildFailurePage, buildHomePage, createAuditTrail, createAuthorizationServer, createPrincipalLimit, createSealAnew, createTolerances, keepSettingsClients, keyTimes, startKeyCare } from './authorization-server/index.ts';
+import {
+  buildFailurePage,
+  buildHomePage,
+  createAuditTrail,
+  createAuthorizationServer,
+  createPrincipalLimit,
+  createSealAnew,
+  createTolerances,
+  keepSettingsClients,
+  keyTimes,
+  startKeyCare,
+} from './authorization-server/index.ts';
 import { createBackendObjects } from './composition/backend-objects.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
@@ -23,14 +34,19 @@ import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteCredentialsParts } from './composition/route-credentials.ts';
 import { watchRoutes } from './composition/route-metrics.ts';
 import { type RouteStatus, statusOfRoute } from './composition/route-status.ts';
-import { createServedRoutes, placeServer, type RoutesChange, type ServingOptions } from './composition/served-routes.ts';
+import {
+  createServedRoutes,
+  placeServer,
+  type RoutesChange,
+  type ServingOptions,
+} from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
 import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
-import { createCookieSigner, keyedDigest } from './crypto/secret.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/key-schedule.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
+import { createCookieSigner, keyedDigest } from './crypto/secret.ts';
 import { checkGivenParts, partNames } from './given-parts.ts';
 import { createSessionsInUse } from './mcp/index.ts';
 import { demandedProxy } from './net/guarded-fetch.ts';
@@ -40,7 +56,12 @@ import { createMetrics } from './observability/metrics.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
-import { createAccessWatch, createDpopNonces, createLocalVerifier, type DpopPolicy } from './resource-server/index.ts';
+import {
+  createAccessWatch,
+  createDpopNonces,
+  createLocalVerifier,
+  type DpopPolicy,
+} from './resource-server/index.ts';
 import { makeAll, SettingsRefused } from './settings/issues.ts';
 import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';

@@ -1,15 +1,23 @@
 import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy, publicUrl } from './settings/addresses.ts';
-import { withBaselineRule } from './settings/rule-advice.ts';
 import { clientSettings } from './settings/clients.ts';
-import { describeIssues, whenFieldsValid, SettingsRefused } from './settings/issues.ts';
+import { describeIssues, SettingsRefused, whenFieldsValid } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
-import { limitSettings, loginSettings, tokenSettings, mcpSettings } from './settings/limits.ts';
+import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './settings/limits.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
-import { auditSettings, dangerousSettings, listenSettings, logSettings, metricsSettings, rotationSettings, schedulingSetting } from './settings/operation.ts';
+import {
+  auditSettings,
+  dangerousSettings,
+  listenSettings,
+  logSettings,
+  metricsSettings,
+  rotationSettings,
+  schedulingSetting,
+} from './settings/operation.ts';
 import { resourceSettings } from './settings/resources.ts';
 import { findRouteProblems, routeSettings, validRoutes } from './settings/routes.ts';
+import { withBaselineRule } from './settings/rule-advice.ts';
 import { isRecord } from './settings/scopes.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
-import { findWithheldVariables, describeMissingProgram } from './settings/backends/program-advice.ts';
-import { findIdleScopes, findOpenRest, findKeylessRules } from './settings/rule-advice.ts';
+import { describeMissingProgram, findWithheldVariables } from './settings/backends/program-advice.ts';
+import { findIdleScopes, findKeylessRules, findOpenRest } from './settings/rule-advice.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */

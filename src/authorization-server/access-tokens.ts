@@ -127,7 +127,8 @@ export function createAccessTokenSource(
   }
 
   return {
-    find: (token) => mapAwaitable(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
+    find: (token) =>
+      mapAwaitable(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),
     revocationMark: () => artifacts.removalMark(kind),
   };

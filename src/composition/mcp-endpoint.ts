@@ -1,6 +1,14 @@
 import { paths } from '../app/paths.ts';
-import { type SealedBox, createTextSeal } from '../crypto/sealed-box.ts';
-import { createMcpEndpoint, type HeldBytes, type McpEndpoint, type McpEndpointOptions, type SessionsInUse, type UpstreamAccess, warnOfUnknownScopes } from '../mcp/index.ts';
+import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
+import {
+  createMcpEndpoint,
+  type HeldBytes,
+  type McpEndpoint,
+  type McpEndpointOptions,
+  type SessionsInUse,
+  type UpstreamAccess,
+  warnOfUnknownScopes,
+} from '../mcp/index.ts';
 import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';

@@ -1,4 +1,10 @@
-import { checkExchangeRules, checkTrustedIssuers, type ProtectedResource, readSettingsClients, type TrustedIssuer } from '../authorization-server/index.ts';
+import {
+  checkExchangeRules,
+  checkTrustedIssuers,
+  type ProtectedResource,
+  readSettingsClients,
+  type TrustedIssuer,
+} from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { checkUpstreams } from '../upstream/check-upstreams.ts';

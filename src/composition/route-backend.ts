@@ -1,9 +1,27 @@
 import type { TextSeal } from '../crypto/sealed-box.ts';
-import { createAggregate, createGuards, createMemberPinning, createOwnership, createRemoteBackend, createStdioBackend, createSteps, type GatewayBackend, joinChanges, type Memory, type PersonalCredentials, type RemoteBackendOptions, type StdioBackendOptions, type StepsOptions, type TaskOwners, withSteps, withWaitingServers } from '../gateway/index.ts';
+import {
+  createAggregate,
+  createGuards,
+  createMemberPinning,
+  createOwnership,
+  createRemoteBackend,
+  createStdioBackend,
+  createSteps,
+  type GatewayBackend,
+  joinChanges,
+  type Memory,
+  type PersonalCredentials,
+  type RemoteBackendOptions,
+  type StdioBackendOptions,
+  type StepsOptions,
+  type TaskOwners,
+  withSteps,
+  withWaitingServers,
+} from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { RoutesSettings } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/issues.ts';
+import type { RoutesSettings } from '../settings/routes.ts';
 
 /** An MCP server that code puts behind the gate: a program, or one that is reached by URL. */
 export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {

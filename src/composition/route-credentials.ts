@@ -1,6 +1,16 @@
 import type { RouteForms } from '../authorization-server/index.ts';
 import { accountMark } from '../crypto/secret.ts';
-import { checkFits, createCredentials, createPersonValue, createUpstreamValue, type EnteredValues, type PersonalCredentials, type PlacedValue, readOperatorValue, type UpstreamTokenSource } from '../gateway/index.ts';
+import {
+  checkFits,
+  createCredentials,
+  createPersonValue,
+  createUpstreamValue,
+  type EnteredValues,
+  type PersonalCredentials,
+  type PlacedValue,
+  readOperatorValue,
+  type UpstreamTokenSource,
+} from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';
 import { SettingsRefused } from '../settings/issues.ts';

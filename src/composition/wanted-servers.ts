@@ -4,13 +4,17 @@ import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/issues.ts';
 import type { BackendObjects } from './backend-objects.ts';
 import { markFiles } from './named-files.ts';
 import { type BackendOptions, composeRouteBackend } from './route-backend.ts';
-import { composeRouteCredentials, type RouteCredentials, type RouteCredentialsParts } from './route-credentials.ts';
+import {
+  composeRouteCredentials,
+  type RouteCredentials,
+  type RouteCredentialsParts,
+} from './route-credentials.ts';
 
 /** An MCP server that is to be served, and where. */
 export interface WantedServer {

@@ -1,10 +1,24 @@
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, hkdfSync, type JsonWebKey, sign, verify } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
-import { type KeySchedule, type ScheduledKey, generateKeySet, type KeySet } from './key-schedule.ts';
-import { randomSecret } from './secret.ts';
-import { hkdfSync, createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto';
 import type { JWK } from 'jose';
+import { generateKeySet, type KeySchedule, type KeySet, type ScheduledKey } from './key-schedule.ts';
 import type { SealingKey } from './sealed-box.ts';
+import { randomSecret } from './secret.ts';
 
 /** The key file is missing, damaged or open to others. The message says what to do and holds no key. */
 export class KeyFileFault extends Error {

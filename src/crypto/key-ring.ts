@@ -1,5 +1,17 @@
 import { keyFileMark, readKeyFile, replaceKeyFile } from './key-file.ts';
-import { describeKeys, type KeyKind, type KeySchedule, type KeyStanding, keysAt, type ScheduledKey, isMisdated, withNextKey, generateSealingKey, generateSigningKey, type KeySet } from './key-schedule.ts';
+import {
+  describeKeys,
+  generateSealingKey,
+  generateSigningKey,
+  isMisdated,
+  type KeyKind,
+  type KeySchedule,
+  type KeySet,
+  type KeyStanding,
+  keysAt,
+  type ScheduledKey,
+  withNextKey,
+} from './key-schedule.ts';
 import { randomSecret } from './secret.ts';
 
 /** What a key ring is made of. */

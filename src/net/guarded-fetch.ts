@@ -2,7 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { FairQueue, FairQueueFull } from '../collections/fair-queue.ts';
 import { isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal, type Resolve, resolveHost, readBoundedBody } from './pinned-request.ts';
+import {
+  type Resolve,
+  readBoundedBody,
+  resolveHost,
+  sendPinned,
+  settleBefore,
+  toRefusal,
+} from './pinned-request.ts';
 
 /** Bounds of a guarded fetch, and what tests put in the place of the world. */
 export interface GuardedFetchOptions {

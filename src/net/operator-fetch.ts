@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal, type Resolve, readBoundedBody } from './pinned-request.ts';
+import { type Resolve, readBoundedBody, sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
 
 /** A request to a server that the operator named. */
 export interface OperatorRequest {

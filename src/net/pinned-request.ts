@@ -1,8 +1,13 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Resolver } from 'node:dns/promises';
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from 'node:http';
 import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import { FetchRefused } from './fetch-refused.ts';
-import { Resolver } from 'node:dns/promises';
 
 /** A request, and the bounds of its answer. */
 export interface PinnedRequest {

@@ -190,8 +190,7 @@ export interface GrammarFault {
   what: string;
 }
 
-const tchar = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
-const token68 = /^[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/;
+const strictToken68 = /^[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/;
 
 /**
  * Reads a `WWW-Authenticate` field as strictly as the grammar says, so that what lenient clients forgive is seen.
@@ -256,7 +255,7 @@ export function findGrammarFault(value: string): GrammarFault | undefined {
     }
     hasScheme = true;
     const spaces = space();
-    const opaque = token68.exec(rest());
+    const opaque = strictToken68.exec(rest());
     if (spaces > 0 && opaque) {
       at += opaque[0].length;
       needsComma = true;

@@ -1,7 +1,12 @@
-import { type TokenScheme, type BearerChallenge, formatBearerChallenge, formatDpopChallenge } from '../oauth/challenge.ts';
-import { proofAlgorithms } from '../oauth/signature-algorithms.ts';
-import { formatScope } from '../oauth/scope.ts';
+import {
+  type BearerChallenge,
+  formatBearerChallenge,
+  formatDpopChallenge,
+  type TokenScheme,
+} from '../oauth/challenge.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
+import { formatScope } from '../oauth/scope.ts';
+import { proofAlgorithms } from '../oauth/signature-algorithms.ts';
 
 /** Reasons to refuse a request. */
 export type RefusalReason =

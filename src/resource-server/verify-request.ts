@@ -2,7 +2,12 @@ import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';
-import { type BearerRefusal, type ChallengeContext, describeRefusal, type RefusalReason } from './challenge.ts';
+import {
+  type BearerRefusal,
+  type ChallengeContext,
+  describeRefusal,
+  type RefusalReason,
+} from './challenge.ts';
 import type { ProofFault } from './dpop/proof-checks.ts';
 import { type DpopPolicy, type ProvenRequest, verifyProof } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';

@@ -1,6 +1,6 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import proxyAddr from 'proxy-addr';
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { canonicalHostPattern, isLoopbackHost } from '../oauth/redirect-uri.ts';
 

@@ -4,7 +4,10 @@ import { type ToleranceName, toleranceNames, tolerances } from '../oauth/toleran
 import { hostPattern } from './addresses.ts';
 
 const tolerance = (name: ToleranceName) =>
-  z.boolean().default(true).describe(`accepts ${tolerances[name].takes}; otherwise ${tolerances[name].otherwise}`);
+  z
+    .boolean()
+    .default(true)
+    .describe(`accepts ${tolerances[name].takes}; otherwise ${tolerances[name].otherwise}`);
 
 const preRegisteredClient = z.strictObject({
   clientId: z.string().describe('its client_id'),

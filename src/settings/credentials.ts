@@ -79,9 +79,7 @@ const credential = z.strictObject({
   as: place.describe('form in which the backend receives it: header, env or auth'),
   from: origin
     .default('person')
-    .describe(
-      'source: person (each user enters their own on the account page), env, file or upstream',
-    ),
+    .describe('source: person (each user enters their own on the account page), env, file or upstream'),
 });
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, {

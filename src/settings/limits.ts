@@ -46,9 +46,7 @@ export const limitSettings = z
         windowSeconds: seconds(60, day, 'length of the window'),
       })
       .optional()
-      .describe(
-        'MCP requests of a client for an account, over all its transports; default: no limit',
-      ),
+      .describe('MCP requests of a client for an account, over all its transports; default: no limit'),
     requests: limit(3000, 60, 'requests of an address to pages and endpoints that have no tighter limit'),
     sharedAddresses: z
       .array(addressRange)

@@ -37,7 +37,11 @@ export const rotationSettings = z
 export const auditSettings = z
   .strictObject({
     keepDays: z.int().min(1).max(3650).default(365).describe('retention of events, in days'),
-    maxEvents: z.int().min(1000).default(1_000_000).describe('maximum number of events; the oldest are dropped first'),
+    maxEvents: z
+      .int()
+      .min(1000)
+      .default(1_000_000)
+      .describe('maximum number of events; the oldest are dropped first'),
   })
   .prefault({})
   .describe('The audit log in the database: gatehouse audit shows, exports and verifies it.');

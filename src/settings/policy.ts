@@ -49,7 +49,9 @@ export const policySettings = z
       .array(
         z
           .strictObject({
-            tools: pattern.default('*').describe('pattern of the tool names that it applies to, each counted separately'),
+            tools: pattern
+              .default('*')
+              .describe('pattern of the tool names that it applies to, each counted separately'),
             perMinute: z.int().min(1).optional().describe('calls of the tool per account and minute'),
             atOnce: z.int().min(1).optional().describe('concurrent calls of the tool per account'),
           })

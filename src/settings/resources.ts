@@ -47,13 +47,13 @@ const elsewhere = z.strictObject({
     .min(1)
     .max(86_400)
     .default(300)
-    .describe('lifetime of its access tokens; a server without introspection notices a revocation only at expiry'),
+    .describe(
+      'lifetime of its access tokens; a server without introspection notices a revocation only at expiry',
+    ),
   dpopRequired: z
     .boolean()
     .optional()
-    .describe(
-      'its access tokens have to be bound to a key of the client; default: tokens.dpop.required',
-    ),
+    .describe('its access tokens have to be bound to a key of the client; default: tokens.dpop.required'),
   introspectedBy: z
     .array(z.string().min(1))
     .default([])

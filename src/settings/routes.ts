@@ -3,9 +3,9 @@ import { backendKeyForm } from '../gateway/aggregate/final-names.ts';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
+import { whenFieldsValid } from './issues.ts';
 import { cacheSettings, policySettings } from './policy.ts';
 import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
-import { whenFieldsValid } from './issues.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
   error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',
@@ -26,9 +26,7 @@ const route = z.strictObject({
         'must be a path of lower case letters, digits and hyphens such as /notes, without a slash at its end',
     })
     .optional()
-    .describe(
-      'path below publicUrl, followed by /mcp, /sse or /rest; default: / and the name',
-    ),
+    .describe('path below publicUrl, followed by /mcp, /sse or /rest; default: / and the name'),
   name: z
     .string()
     .min(1)
@@ -49,9 +47,7 @@ const route = z.strictObject({
   scopes: scopesSetting
     .optional()
     .describe('its scopes, each with the sentence for the consent page; default: one, mcp'),
-  baselineScopes: scopeListSetting
-    .optional()
-    .describe('scopes of a client that requests none; default: all'),
+  baselineScopes: scopeListSetting.optional().describe('scopes of a client that requests none; default: all'),
   scopeRules: scopeRulesSettings.optional().describe('scopes that its tools, prompts and resources require'),
   policy: policySettings,
   cache: cacheSettings,

@@ -1,6 +1,6 @@
+import { z } from 'zod';
 import { isScopeToken, personalScopes } from '../oauth/scope.ts';
 import { nearest } from './known-names.ts';
-import { z } from 'zod';
 
 /** Problem of a scope that the authorization server reserves. */
 export const ownScope = 'is a scope of the authorization server itself; give it another name';

@@ -102,7 +102,10 @@ export const trustedIssuerSettings = z
 export const tokenExchangeSettings = z
   .array(
     z.strictObject({
-      clientId: z.string().min(1).describe('client id by which the server authenticates; one that you registered'),
+      clientId: z
+        .string()
+        .min(1)
+        .describe('client id by which the server authenticates; one that you registered'),
       from: z.string().describe('resource of the server: only tokens for this resource are exchanged'),
       to: z.array(z.string()).min(1).describe('resources it may call with the new token'),
       scopes: scopes.optional().describe('maximum scopes for them; default: those of the exchanged token'),

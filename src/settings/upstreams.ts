@@ -62,16 +62,18 @@ const userInfo = z.strictObject({
       'member that is true or "true" if the address is verified; without one no address counts as verified',
     ),
   name: z.string().min(1).optional().describe('member with the name of the user'),
-  groups: z.string().min(1).optional().describe('member with a list of groups, available to claims as groups'),
+  groups: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('member with a list of groups, available to claims as groups'),
 });
 
 const accounts = z.strictObject({
   create: z
     .boolean()
     .default(false)
-    .describe(
-      'a new user without an account gets one; otherwise only linked accounts can log in',
-    ),
+    .describe('a new user without an account gets one; otherwise only linked accounts can log in'),
   linkByVerifiedEmail: z
     .array(domain)
     .default([])
@@ -84,7 +86,9 @@ const accounts = z.strictObject({
       claims: z
         .record(z.string().min(1), z.array(z.string().min(1)).min(1))
         .optional()
-        .describe('required values of claims, by name, such as groups; one of the values is sufficient for each'),
+        .describe(
+          'required values of claims, by name, such as groups; one of the values is sufficient for each',
+        ),
     })
     .optional()
     .describe('conditions that a user has to meet to log in, all of them; default: none'),
@@ -108,9 +112,7 @@ const upstream = z
       .optional()
       .describe('for an upstream without metadata: authorization endpoint'),
     tokenEndpoint: serverUrl.optional().describe('for an upstream without metadata: token endpoint'),
-    userInfoEndpoint: serverUrl
-      .optional()
-      .describe('for an upstream without metadata: userinfo endpoint'),
+    userInfoEndpoint: serverUrl.optional().describe('for an upstream without metadata: userinfo endpoint'),
     revocationEndpoint: serverUrl
       .optional()
       .describe('for an upstream without metadata: revocation endpoint'),
@@ -160,7 +162,9 @@ const upstream = z
     domains: z
       .array(domain)
       .default([])
-      .describe('domains whose users are redirected to this upstream at once, by the login_hint of the request'),
+      .describe(
+        'domains whose users are redirected to this upstream at once, by the login_hint of the request',
+      ),
     resources: z
       .array(z.string().min(1))
       .default([])
@@ -171,7 +175,11 @@ const upstream = z
       .optional()
       .describe('scopes granted by claims, such as those of a group; default: all'),
     checkSeconds: seconds(300, day, 'time after which the login is checked again, in the background'),
-    graceSeconds: seconds(3_600, 7 * day, 'time for which the last check is valid while the upstream is unreachable'),
+    graceSeconds: seconds(
+      3_600,
+      7 * day,
+      'time for which the last check is valid while the upstream is unreachable',
+    ),
     unverifiableSeconds: seconds(
       28_800,
       90 * day,

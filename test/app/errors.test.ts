@@ -1,6 +1,6 @@
-import Koa, { type Context } from 'koa';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import Koa, { type Context } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerErrors, answerNotFound } from '../../src/app/errors.ts';
 import { buildFailurePage } from '../../src/authorization-server/index.ts';
@@ -91,7 +91,9 @@ describe('an error', () => {
 
   it('of a token that nobody can tell about is 503 with its own time to wait, and no word of the cause (T-196)', async () => {
     const { response, text, log } = await serve(() => {
-      throw new TokenStatusUnknown('The identity provider does not answer.', 9, { cause: new Error('inner') });
+      throw new TokenStatusUnknown('The identity provider does not answer.', 9, {
+        cause: new Error('inner'),
+      });
     });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '9']);
     expect(JSON.parse(text)).toEqual({

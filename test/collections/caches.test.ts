@@ -1,5 +1,5 @@
-import { expect, it, describe } from 'vitest';
-import { setBounded, memoizeLast } from '../../src/collections/caches.ts';
+import { describe, expect, it } from 'vitest';
+import { memoizeLast, setBounded } from '../../src/collections/caches.ts';
 
 it('keeps so many at most: the one that was put there longest ago goes, one put again is the newest', () => {
   const map = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExactNumber, isId, parseExact, plainJson, jsonLine } from '../../src/collections/exact-json.ts';
+import { isExactNumber, isId, jsonLine, parseExact, plainJson } from '../../src/collections/exact-json.ts';
 
 const written = (text: string) => JSON.stringify(parseExact(text).value);
 

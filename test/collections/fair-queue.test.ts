@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { FairQueue, FairQueueFull, createKeyedQueue } from '../../src/collections/fair-queue.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createKeyedQueue, FairQueue, FairQueueFull } from '../../src/collections/fair-queue.ts';
 
 const limits = { running: 3, waiting: 100, perCaller: { running: 2, waiting: 2 } };
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettings, loadSome, describeJsonFault, showSettings } from '../../src/config/load.ts';
+import { describeJsonFault, loadSettings, loadSome, showSettings } from '../../src/config/load.ts';
+import { parseSettings } from '../../src/options.ts';
 import { SettingsRefused } from '../../src/settings/issues.ts';
 import { testFolder } from '../client/support/folder.ts';
-import { parseSettings } from '../../src/options.ts';
 
 function configFile(text: string): string {
   const file = join(testFolder(), 'gatehouse.json');

@@ -1,13 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createKeyFile, KeyFileFault, keyFileMark, readKeyFile, replaceKeyFile, generateSchedule, formatKeyFile, parseKeyFile, checkKeys } from '../../src/crypto/key-file.ts';
+import {
+  checkKeys,
+  createKeyFile,
+  formatKeyFile,
+  generateSchedule,
+  KeyFileFault,
+  keyFileMark,
+  parseKeyFile,
+  readKeyFile,
+  replaceKeyFile,
+} from '../../src/crypto/key-file.ts';
+import {
+  generateKeySet,
+  type KeySchedule,
+  keysAt,
+  type ScheduledKey,
+} from '../../src/crypto/key-schedule.ts';
+import { randomSecret } from '../../src/crypto/secret.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { mayMount } from '../flows/faults/support/faulty-machine.ts';
-import { keysAt, generateKeySet, type KeySchedule, type ScheduledKey } from '../../src/crypto/key-schedule.ts';
-import type { JWK } from 'jose';
-import { randomSecret } from '../../src/crypto/secret.ts';
 
 const newFile = (): string => join(testFolder(), 'gatehouse.keys.json');
 

@@ -1,8 +1,16 @@
+import { importJWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { generateSchedule } from '../../src/crypto/key-file.ts';
-import { describeKeys, keysAt, leadSeconds, orderKeys, isMisdated, withNextKey, generateKeySet } from '../../src/crypto/key-schedule.ts';
+import {
+  describeKeys,
+  generateKeySet,
+  isMisdated,
+  keysAt,
+  leadSeconds,
+  orderKeys,
+  withNextKey,
+} from '../../src/crypto/key-schedule.ts';
 import { randomSecret } from '../../src/crypto/secret.ts';
-import { importJWK } from 'jose';
 
 const key = (id: string, activeAt: number) => ({ id, activeAt });
 const ids = (keys: readonly { id: string }[]): string[] => keys.map(({ id }) => id);
@@ -66,12 +74,12 @@ describe('the keys in use', () => {
   });
 });
 
-const key = (id: string, activeAt: number) => ({ id, key: id, createdAt: activeAt, activeAt });
+const scheduled = (id: string, activeAt: number) => ({ id, key: id, createdAt: activeAt, activeAt });
 
 const made = { id: 'new', key: 'new' };
 
 /** The keys with a new one in front, made at 1000, by id and the time from which they are in use. */
-const times = (...keys: ReturnType<typeof key>[]) =>
+const times = (...keys: ReturnType<typeof scheduled>[]) =>
   withNextKey('cookies', keys, made, 1000).map(({ id, activeAt }) => [id, activeAt]);
 
 describe('the next key', () => {
@@ -83,7 +91,7 @@ describe('the next key', () => {
   });
 
   it('is in use when its lead has passed, and leaves the times of keys that are in order', () => {
-    expect(times(key('current', 900), key('old', 800))).toEqual([
+    expect(times(scheduled('current', 900), scheduled('old', 800))).toEqual([
       ['new', 1010],
       ['current', 900],
       ['old', 800],
@@ -91,12 +99,12 @@ describe('the next key', () => {
   });
 
   it('retires keys dated ahead when it is in use, and the oldest of them is current now where all are', () => {
-    expect(times(key('ahead', 9000), key('current', 900))).toEqual([
+    expect(times(scheduled('ahead', 9000), scheduled('current', 900))).toEqual([
       ['new', 1010],
       ['ahead', 1010],
       ['current', 900],
     ]);
-    expect(times(key('b', 9000), key('a', 8000))).toEqual([
+    expect(times(scheduled('b', 9000), scheduled('a', 8000))).toEqual([
       ['new', 1010],
       ['b', 1010],
       ['a', 1000],

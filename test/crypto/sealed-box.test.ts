@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
-import { createSealedBox, SealBroken, type SealingKey, createTextSeal } from '../../src/crypto/sealed-box.ts';
+import { createSealedBox, createTextSeal, SealBroken, type SealingKey } from '../../src/crypto/sealed-box.ts';
 
 const newKey = (id: string): SealingKey => ({ id, key: randomBytes(32).toString('base64url') });
 

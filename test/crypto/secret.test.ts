@@ -1,5 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
-import { datedSecret, equalSecrets, hashSecret, keyedDigest, randomSecret, takeRandom, accountMark, createCookieSigner } from '../../src/crypto/secret.ts';
+import {
+  accountMark,
+  createCookieSigner,
+  datedSecret,
+  equalSecrets,
+  hashSecret,
+  keyedDigest,
+  randomSecret,
+  takeRandom,
+} from '../../src/crypto/secret.ts';
 
 describe('a random secret', () => {
   it('has 256 bits unless told otherwise, in characters that fit a URL', () => {

@@ -2,7 +2,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { McpLike, ServerSource } from '../../src/mcp/server-source.ts';
-import { findUnwritable, describeUnwritable } from '../../src/mcp/unwritable.ts';
+import { describeUnwritable, findUnwritable } from '../../src/mcp/unwritable.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { connectHost, initialize, modern as modernLine } from './stdio/connected-host.ts';
 import { type Gate, initializeRequest, readAnswer, startGate } from './support/gate.ts';

@@ -1,10 +1,16 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FetchRefused } from '../../src/net/fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal, resolveHost, readBoundedBody } from '../../src/net/pinned-request.ts';
-import { Readable } from 'node:stream';
+import {
+  readBoundedBody,
+  resolveHost,
+  sendPinned,
+  settleBefore,
+  toRefusal,
+} from '../../src/net/pinned-request.ts';
 
 const open = new AbortController().signal;
 

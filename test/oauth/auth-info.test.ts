@@ -1,8 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { accountKeyPrefix, principalKey, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
 

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type BearerChallenge, type Challenge, formatBearerChallenge, isForNoToken, parseChallenges, maxBearerLength, parseBearer, findGrammarFault } from '../../src/oauth/challenge.ts';
+import {
+  type BearerChallenge,
+  type Challenge,
+  findGrammarFault,
+  formatBearerChallenge,
+  isForNoToken,
+  maxBearerLength,
+  parseBearer,
+  parseChallenges,
+} from '../../src/oauth/challenge.ts';
 import { patience } from '../support/patience.ts';
 
 /** Challenges with plain objects, to compare with. */

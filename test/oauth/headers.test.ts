@@ -1,5 +1,5 @@
-import { expect, it, describe } from 'vitest';
-import { isOwnHeader, fieldValues, headerNamePattern, headerValuePattern } from '../../src/oauth/headers.ts';
+import { describe, expect, it } from 'vitest';
+import { fieldValues, headerNamePattern, headerValuePattern, isOwnHeader } from '../../src/oauth/headers.ts';
 
 it.each(['Host', 'content-length', 'TE', 'Mcp-Name', 'mcp-param-region', 'Proxy-Connection', 'proxy-x'])(
   '%s is a header that a request has of its own (T-159)',

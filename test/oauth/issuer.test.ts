@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isHostOf, isKnownEndpoint, isSameIssuer, comparableClaim, isEmailVerified } from '../../src/oauth/issuer.ts';
+import {
+  comparableClaim,
+  isEmailVerified,
+  isHostOf,
+  isKnownEndpoint,
+  isSameIssuer,
+} from '../../src/oauth/issuer.ts';
 
 describe('an issuer', () => {
   it.each([

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { checkRedirectUri, hasAcceptedScheme, isLoopbackHost, isLoopbackRedirect, isPrivateUseRedirect, type RedirectUriFault, canonicalHost, canonicalHostPattern, matchesHost } from '../../src/oauth/redirect-uri.ts';
+import {
+  canonicalHost,
+  canonicalHostPattern,
+  checkRedirectUri,
+  hasAcceptedScheme,
+  isLoopbackHost,
+  isLoopbackRedirect,
+  isPrivateUseRedirect,
+  matchesHost,
+  type RedirectUriFault,
+} from '../../src/oauth/redirect-uri.ts';
 
 const ofLength = (length: number): string => 'https://app.example.com/'.padEnd(length, 'a');
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { authorizationServerMetadataUrls, pathOf, protectedResourceMetadataUrls, authorizationBaseUrl, fallbackEndpoints } from '../../src/oauth/well-known.ts';
+import {
+  authorizationBaseUrl,
+  authorizationServerMetadataUrls,
+  fallbackEndpoints,
+  pathOf,
+  protectedResourceMetadataUrls,
+} from '../../src/oauth/well-known.ts';
 
 describe('the path of a URL', () => {
   it.each([

@@ -1,6 +1,6 @@
+import { Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createMetrics, createRequestDurations } from '../../src/observability/metrics.ts';
-import { Histogram, Registry } from 'prom-client';
 
 describe('metrics', () => {
   it('count requests by route and class of status, and events by name', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseChallenges } from '../../src/oauth/challenge.ts';
-import { describeRefusal, type RefusalReason, buildProtectedResource } from '../../src/resource-server/challenge.ts';
+import {
+  buildProtectedResource,
+  describeRefusal,
+  type RefusalReason,
+} from '../../src/resource-server/challenge.ts';
 
 const resourceMetadataUrl = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp';
 const context = {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { maxBearerLength } from '../../src/oauth/challenge.ts';
-import { type CredentialsOfRequest, judgeRequest, verifyRequest } from '../../src/resource-server/verify-request.ts';
+import {
+  type CredentialsOfRequest,
+  judgeRequest,
+  verifyRequest,
+} from '../../src/resource-server/verify-request.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 

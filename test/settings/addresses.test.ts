@@ -52,16 +52,6 @@ describe('addresses that many people share', () => {
   });
 });
 
-function problemsOf(input: unknown): readonly string[] {
-  try {
-    parseSettings(input);
-  } catch (error) {
-    if (error instanceof SettingsRefused) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
 describe('the public URL', () => {
   it.each([
     ['https://mcp.example.com', 'https://mcp.example.com'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused, whenFieldsValid, makeAll } from '../../src/settings/issues.ts';
 import { z } from 'zod';
+import { parseSettings } from '../../src/options.ts';
+import { makeAll, SettingsRefused, whenFieldsValid } from '../../src/settings/issues.ts';
 
 /** What is wrong with settings, without the place before it where all are below one. */
 function problemsOf(input: unknown, place = ''): string[] {

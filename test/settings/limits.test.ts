@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { limitSettings, loginSettings, mcpSettings, tokenSettings, day, seconds } from '../../src/settings/limits.ts';
+import {
+  day,
+  limitSettings,
+  loginSettings,
+  mcpSettings,
+  seconds,
+  tokenSettings,
+} from '../../src/settings/limits.ts';
 
 describe('the settings of limits', () => {
   it('count everything but MCP requests, whoever sets nothing', () => {

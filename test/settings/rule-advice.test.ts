@@ -1,7 +1,12 @@
-import { expect, it, describe } from 'vitest';
-import { findKeylessRules, findIdleScopes, findOpenRest, withBaselineRule } from '../../src/settings/rule-advice.ts';
-import { routeSettings } from '../../src/settings/routes.ts';
+import { describe, expect, it } from 'vitest';
 import { parseSettings, type SettingsInput } from '../../src/options.ts';
+import { routeSettings } from '../../src/settings/routes.ts';
+import {
+  findIdleScopes,
+  findKeylessRules,
+  findOpenRest,
+  withBaselineRule,
+} from '../../src/settings/rule-advice.ts';
 
 const command = 'some-server';
 const several = { files: { command }, 'my-notes': { command } };

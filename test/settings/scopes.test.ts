@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from '../../src/settings/scopes.ts';
+import {
+  findScopeProblems,
+  scopeListSetting,
+  scopeRulesSettings,
+  scopesSetting,
+} from '../../src/settings/scopes.ts';
 
 const scopes = { 'notes:read': 'Read notes.' };
 

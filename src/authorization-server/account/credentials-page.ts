@@ -1,7 +1,12 @@
 import { accountMark } from '../../crypto/secret.ts';
 import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
-import { type EnteredRoute, renderCredentials, renderCredentialsOfAnother, renderRouteCredentials } from '../views/account/credentials.ts';
+import {
+  type EnteredRoute,
+  renderCredentials,
+  renderCredentialsOfAnother,
+  renderRouteCredentials,
+} from '../views/account/credentials.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import type { OwnCredentials } from './credential-forms.ts';
 import { PageMissing } from './page-missing.ts';

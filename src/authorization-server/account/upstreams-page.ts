@@ -5,7 +5,12 @@ import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
-import { renderLinkOfAnother, renderUpstreamLink, renderUpstreams, renderUpstreamUnlink } from '../views/account/upstreams.ts';
+import {
+  renderLinkOfAnother,
+  renderUpstreamLink,
+  renderUpstreams,
+  renderUpstreamUnlink,
+} from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import { goUpstream, sayOfUpstream } from './go-upstream.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';

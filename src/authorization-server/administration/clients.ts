@@ -1,4 +1,4 @@
-import { type SealedBox, createTextSeal } from '../../crypto/sealed-box.ts';
+import { createTextSeal, type SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createSealedClientIds } from '../registration/sealed-client-ids.ts';
 import { type AddedClient, addClient, type ClientToAdd } from './add-client.ts';

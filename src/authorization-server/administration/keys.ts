@@ -1,5 +1,5 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import { type KeyKind, type KeyStanding, isMisdated } from '../../crypto/key-schedule.ts';
+import { isMisdated, type KeyKind, type KeyStanding } from '../../crypto/key-schedule.ts';
 import type { SealedRows } from '../../storage/storage.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { RecordAction } from './recorded.ts';

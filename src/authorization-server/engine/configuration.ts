@@ -1,7 +1,7 @@
 import type { Account, Client, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { proofAlgorithms, privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
+import { privateKeyAlgorithms, proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
 import { cookieName } from '../cookie-name.ts';

@@ -1,8 +1,8 @@
+import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-import type { Context } from 'koa';
-import { createCookieSigner } from '../../crypto/secret.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
+import { createCookieSigner } from '../../crypto/secret.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';

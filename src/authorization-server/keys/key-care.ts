@@ -1,5 +1,5 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import { type KeyKind, type KeyStanding, keyKinds, isMisdated } from '../../crypto/key-schedule.ts';
+import { isMisdated, type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
 import type { Logger } from '../../observability/logger.ts';
 
 /** How long the keys of each kind are used and kept. */

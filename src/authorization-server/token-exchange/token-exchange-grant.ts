@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
-import { parseScope } from '../../oauth/scope.ts';
 import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
+import { parseScope } from '../../oauth/scope.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';

@@ -12,7 +12,14 @@ import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '.
 import { createRepeatedAnswers } from '../endpoints/repeated-answers.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
-import { type Arrival, type Failure, NotAdmitted, type PurposeSteps, type StepsByPurpose, type UpstreamPurpose } from './purposes.ts';
+import {
+  type Arrival,
+  type Failure,
+  NotAdmitted,
+  type PurposeSteps,
+  type StepsByPurpose,
+  type UpstreamPurpose,
+} from './purposes.ts';
 import type { UpstreamStates } from './upstream-states.ts';
 
 /** What the callback works with. */

@@ -1,11 +1,26 @@
-import { authorizationBaseUrl, fallbackEndpoints, authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import type { NoteSlip } from '../../oauth/foreign-json.ts';
 import { isKnownEndpoint, isSameIssuer } from '../../oauth/issuer.ts';
 import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
+import {
+  authorizationBaseUrl,
+  authorizationServerMetadataUrls,
+  fallbackEndpoints,
+} from '../../oauth/well-known.ts';
 import { ClientError } from '../client-error.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { requireUrl } from '../url-policy.ts';
-import { askPlace, type DiscoveryWalk, describeAsked, markRefused, noteLaterPlace, noteSlip, readStrings, refuseDocument, type UnusablePlace, unusablePlaces } from './discovery-walk.ts';
+import {
+  askPlace,
+  type DiscoveryWalk,
+  describeAsked,
+  markRefused,
+  noteLaterPlace,
+  noteSlip,
+  readStrings,
+  refuseDocument,
+  type UnusablePlace,
+  unusablePlaces,
+} from './discovery-walk.ts';
 
 const listMembers = [
   'scopes_supported',

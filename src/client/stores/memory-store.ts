@@ -1,5 +1,15 @@
 import { createKeyedQueue } from '../../collections/fair-queue.ts';
-import { dropCredential, dropRegistration, emptyBook, endCredential, findFormerIn, findIn, findRegistrationIn, putCredential, putRegistration } from './credential-book.ts';
+import {
+  dropCredential,
+  dropRegistration,
+  emptyBook,
+  endCredential,
+  findFormerIn,
+  findIn,
+  findRegistrationIn,
+  putCredential,
+  putRegistration,
+} from './credential-book.ts';
 import type { CredentialStore } from './credential-store.ts';
 
 /** @returns a store that lives as long as the process, for tests and for hosts that keep nothing */

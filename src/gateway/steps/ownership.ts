@@ -1,5 +1,5 @@
-import { plainJson } from '../../collections/exact-json.ts';
 import { setBounded } from '../../collections/caches.ts';
+import { plainJson } from '../../collections/exact-json.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isRecord } from '../../mcp/checks/record.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';

@@ -9,7 +9,7 @@ import type { Message } from '../checks/messages.ts';
 import { readBody } from '../read-body.ts';
 import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isRefusal } from '../refusal.ts';
-import { findUnwritable, describeUnwritable } from '../unwritable.ts';
+import { describeUnwritable, findUnwritable } from '../unwritable.ts';
 import { errorAnswer, hasRepeatedId } from './collected-answers.ts';
 import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './rest.ts';
 import { checkRestAddress, loopbackHosts } from './rest-address.ts';

@@ -151,8 +151,6 @@ export const copilotCli: ClientProfile = {
   ],
 };
 
-const version = '2026-11-22';
-
 /** `@modelcontextprotocol/sdk`, on which most clients in TypeScript are built. */
 export const sdkV1: ClientProfile = {
   ...sdkV1Behaviour,

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
-import { type DpopNonces, nonceLifeSeconds, checkProofClaims, checkProofHeader, type ProofClaims, type ProofFault, proofWindowSeconds, type UsedProofs } from './proof-checks.ts';
+import {
+  checkProofClaims,
+  checkProofHeader,
+  type DpopNonces,
+  nonceLifeSeconds,
+  type ProofClaims,
+  type ProofFault,
+  proofWindowSeconds,
+  type UsedProofs,
+} from './proof-checks.ts';
 
 /** DPoP policy of a resource server. */
 export interface DpopPolicy {

@@ -1,13 +1,19 @@
+import { hash } from 'node:crypto';
+import { setBounded } from '../../collections/caches.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { readBounded } from '../jwt/issuer-keys.ts';
-import { type JwtPart, keyThumbprintOf, checkJwtClaims, type JwtExpectation, type JwtFault } from '../jwt/jwt-checks.ts';
+import {
+  checkJwtClaims,
+  type JwtExpectation,
+  type JwtFault,
+  type JwtPart,
+  keyThumbprintOf,
+} from '../jwt/jwt-checks.ts';
 import type { WaitingVerifier } from '../token-verifier.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
-import { hash } from 'node:crypto';
-import { setBounded } from '../../collections/caches.ts';
 
 /** The issuer is unavailable, so the token cannot be verified. Not the caller's fault. */
 export class IntrospectionUnavailable extends Error {
@@ -171,7 +177,10 @@ export interface IntrospectionCacheOptions {
  * Creates the cache of introspection results, keyed by token hash; failures are not cached.
  * @see RFC 7662 section 4 (a revoked token is accepted for the cache time)
  */
-export function createIntrospectionCache({ keepSeconds, now }: IntrospectionCacheOptions): IntrospectionCache {
+export function createIntrospectionCache({
+  keepSeconds,
+  now,
+}: IntrospectionCacheOptions): IntrospectionCache {
   const good = new Map<string, { learned: Learned; until: number }>();
   const bad = new Map<string, { learned: Learned; until: number }>();
   const underWay = new Map<string, Promise<Learned>>();

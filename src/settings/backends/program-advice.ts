@@ -1,5 +1,5 @@
-import { basename, join, delimiter, resolve } from 'node:path';
 import { accessSync, constants, statSync } from 'node:fs';
+import { basename, delimiter, join, resolve } from 'node:path';
 
 const proxies = /^(https?|all)_proxy$/i;
 

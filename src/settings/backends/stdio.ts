@@ -29,10 +29,7 @@ const sandbox = z.strictObject({
 
 /** Setting: a backend that is a program. */
 export const stdioBackendSettings = z.strictObject({
-  command: z
-    .string()
-    .min(1)
-    .describe('the program: a path, or a name to find in PATH; no shell is used'),
+  command: z.string().min(1).describe('the program: a path, or a name to find in PATH; no shell is used'),
   args: z.array(z.string()).default([]).describe('its arguments, passed as they are'),
   env: z
     .union([z.array(variable), z.record(variable, z.string())])
@@ -70,9 +67,7 @@ export const stdioBackendSettings = z.strictObject({
   spare: z
     .union([z.literal(0), z.literal(1)])
     .default(0)
-    .describe(
-      'processes started in advance; not with personal credentials or folders',
-    ),
+    .describe('processes started in advance; not with personal credentials or folders'),
   pingSeconds: z
     .int()
     .min(0)

@@ -1,7 +1,13 @@
-import type Database from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
+import type Database from 'better-sqlite3';
 import type { KeySet } from '../../crypto/key-schedule.ts';
-import { type Note, type NoteStore, type SchemaUpgrade, type Storage, StorageUnavailable } from '../storage.ts';
+import {
+  type Note,
+  type NoteStore,
+  type SchemaUpgrade,
+  type Storage,
+  StorageUnavailable,
+} from '../storage.ts';
 import { watchDataVersion } from './connection/data-version-watcher.ts';
 import { createSameFileAssertion, openDatabase } from './connection/open.ts';
 import { createRowCache } from './connection/row-cache.ts';
@@ -10,7 +16,11 @@ import { checkInstallation } from './data-folder/installation.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
 import { createAuditStore } from './stores/audit.ts';
-import { createBackendCredentialStore, createBackendObjectStore, createDefinitionPinStore } from './stores/backends.ts';
+import {
+  createBackendCredentialStore,
+  createBackendObjectStore,
+  createDefinitionPinStore,
+} from './stores/backends.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';

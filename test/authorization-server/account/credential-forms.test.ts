@@ -1,5 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createOwnCredentials, type RouteForms } from '../../../src/authorization-server/account/credential-forms.ts';
+import {
+  createOwnCredentials,
+  type RouteForms,
+} from '../../../src/authorization-server/account/credential-forms.ts';
 import { generateSealingKey } from '../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { credentialContext } from '../../../src/storage/backends.ts';

@@ -4,8 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountMark } from '../../../src/crypto/secret.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import { accountMark } from '../../../src/crypto/secret.ts';
 import { credentialContext } from '../../../src/storage/backends.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';

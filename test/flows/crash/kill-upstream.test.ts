@@ -5,7 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';
 import { ada } from '../../support/gatehouse.ts';
-import { authorization, type Flow, post, redeem, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  type Flow,
+  post,
+  redeem,
+  refresh,
+  register,
+  type Tokens,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { createWalker, type Walker } from '../../support/upstreams/browse.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, mallory, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';

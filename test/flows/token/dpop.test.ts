@@ -7,7 +7,14 @@ import { modernRequest } from '../../mcp/support/gate.ts';
 import { obtainBoundTokens, postProven } from '../../support/bound-tokens.ts';
 import { asserting, createClientKey } from '../../support/client-keys.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { approve, authorization, obtainTokens, register, type Tokens, tryAccess } from '../../support/oauth.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  register,
+  type Tokens,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';
 import { createProver, type Prover, provenHeaders } from '../../support/proofs.ts';
 import { expectRefused, expectTokens, generousLimits, serveAlongside } from './subject.ts';

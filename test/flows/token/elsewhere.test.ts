@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createDpopNonces,
   createJwtVerifier,
-  createUsedProofs,
   createRequireBearer,
+  createUsedProofs,
 } from '../../../src/resource-server/index.ts';
 import { obtainBoundTokens } from '../../support/bound-tokens.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

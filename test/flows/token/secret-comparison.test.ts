@@ -1,7 +1,10 @@
 import Provider, { type JWK } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
 import { compareSecretsAsRegistered } from '../../../src/authorization-server/engine/client-secrets.ts';
-import { hashClientSecret, matchesClientSecret } from '../../../src/authorization-server/operator-clients/client-secret.ts';
+import {
+  hashClientSecret,
+  matchesClientSecret,
+} from '../../../src/authorization-server/operator-clients/client-secret.ts';
 import { generateKeySet } from '../../../src/crypto/key-schedule.ts';
 import { equalSecrets } from '../../../src/crypto/secret.ts';
 import { startAdapters } from '../../authorization-server/storage-subject.ts';

@@ -1,4 +1,3 @@
-import Koa from 'koa';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,10 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import Koa from 'koa';
 import { onTestFinished } from 'vitest';
 import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
 import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
-import { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions, type ServerSource, type SessionLimits } from '../../../src/mcp/index.ts';
+import {
+  createMcpEndpoint,
+  type McpEndpoint,
+  type McpEndpointOptions,
+  type ServerSource,
+  type SessionLimits,
+} from '../../../src/mcp/index.ts';
 import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';

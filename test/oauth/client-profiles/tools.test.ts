@@ -1,8 +1,23 @@
-import { describe, expect, it } from 'vitest';
-import { copilotCli, geminiCli, inspector, mcpRemote, pythonSdk, sdkV1, sdkV2 } from '../../../src/oauth/client-profiles/tools.ts';
 import { readFileSync } from 'node:fs';
-import { auth as authV2, extractWWWAuthenticateParams, type OAuthClientProvider as ProviderV2 } from '@modelcontextprotocol/client';
-import { auth as authV1, type OAuthClientProvider as ProviderV1 } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  auth as authV2,
+  extractWWWAuthenticateParams,
+  type OAuthClientProvider as ProviderV2,
+} from '@modelcontextprotocol/client';
+import {
+  auth as authV1,
+  type OAuthClientProvider as ProviderV1,
+} from '@modelcontextprotocol/sdk/client/auth.js';
+import { describe, expect, it } from 'vitest';
+import {
+  copilotCli,
+  geminiCli,
+  inspector,
+  mcpRemote,
+  pythonSdk,
+  sdkV1,
+  sdkV2,
+} from '../../../src/oauth/client-profiles/tools.ts';
 import { walked } from '../../doctor/profiles/walked.ts';
 import { type Fault, startServer } from '../../doctor/support/server.ts';
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkProofClaims, checkProofHeader, hashAccessToken, type ProofExpectation, createDpopNonces, nonceLifeSeconds, createUsedProofs } from '../../../src/resource-server/dpop/proof-checks.ts';
+import {
+  checkProofClaims,
+  checkProofHeader,
+  createDpopNonces,
+  createUsedProofs,
+  hashAccessToken,
+  nonceLifeSeconds,
+  type ProofExpectation,
+} from '../../../src/resource-server/dpop/proof-checks.ts';
 
 const now = 1_800_000_000;
 const url = 'https://mcp.example.com/mcp';

@@ -1,9 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createIntrospectionVerifier, IntrospectionUnavailable } from '../../../src/resource-server/index.ts';
-import { type Answer, startServer } from '../../client/support/scripted-server.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
-import { createIntrospectionCache, checkIntrospection } from '../../../src/resource-server/introspection/introspection-verifier.ts';
+import { createIntrospectionVerifier, IntrospectionUnavailable } from '../../../src/resource-server/index.ts';
+import {
+  checkIntrospection,
+  createIntrospectionCache,
+} from '../../../src/resource-server/introspection/introspection-verifier.ts';
+import { type Answer, startServer } from '../../client/support/scripted-server.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 
 const resource = 'https://files.example.com/mcp';
@@ -119,7 +122,7 @@ describe('a token only its issuer can read', () => {
   });
 });
 
-function setUp(keepSeconds = 5) {
+function setUpCache(keepSeconds = 5) {
   const clock = { now: 1000 };
   const cache = createIntrospectionCache({ keepSeconds, now: () => clock.now });
   const asked: string[] = [];
@@ -134,7 +137,7 @@ function setUp(keepSeconds = 5) {
 
 describe('what is known of a token', () => {
   it('stands for its time, good or bad, and is asked for again after it (A12-11)', async () => {
-    const { clock, asked, ada, find } = setUp();
+    const { clock, asked, ada, find } = setUpCache();
     expect([await find('a'), await find('a'), await find('b', 'bad')]).toEqual([ada, ada, undefined]);
     clock.now = 1004;
     expect([await find('a', 'bad'), await find('b')]).toEqual([ada, undefined]);
@@ -145,7 +148,7 @@ describe('what is known of a token', () => {
   });
 
   it('never stands beyond the end of the token (T-097)', async () => {
-    const { clock, asked, ada, find } = setUp(60);
+    const { clock, asked, ada, find } = setUpCache(60);
     await find('a', { ...ada, expiresAt: 1002 });
     clock.now = 1002;
     expect(await find('a', 'bad')).toBeUndefined();
@@ -153,20 +156,20 @@ describe('what is known of a token', () => {
   });
 
   it('is asked for once for all who want to know at the same time, also where nothing is kept', async () => {
-    const { asked, find } = setUp(0);
+    const { asked, find } = setUpCache(0);
     await Promise.all(Array.from({ length: 20 }, () => find('a')));
     await find('a');
     expect(asked).toEqual(['a', 'a']);
   });
 
   it('is not a failure: the next one asks again', async () => {
-    const { cache, ada, find } = setUp();
+    const { cache, ada, find } = setUpCache();
     await expect(cache.find('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect(await find('a')).toBe(ada);
   });
 
   it('is not driven out by a flood of bad tokens (T-055)', async () => {
-    const { asked, ada, find } = setUp();
+    const { asked, ada, find } = setUpCache();
     await find('good');
     for (let at = 0; at < 10_100; at++) await find(`bad-${at}`, 'bad');
     expect(await find('good', 'bad')).toBe(ada);

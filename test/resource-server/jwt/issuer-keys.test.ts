@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createIssuerKeys, IssuerKeysUnavailable, readBounded } from '../../../src/resource-server/jwt/issuer-keys.ts';
+import {
+  createIssuerKeys,
+  IssuerKeysUnavailable,
+  readBounded,
+} from '../../../src/resource-server/jwt/issuer-keys.ts';
 import { createKey, startIssuer } from './issuer.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { findWithheldVariables, describeMissingProgram } from '../../../src/settings/backends/program-advice.ts';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  describeMissingProgram,
+  findWithheldVariables,
+} from '../../../src/settings/backends/program-advice.ts';
 import { testFolder } from '../../client/support/folder.ts';
 
 const environment = {

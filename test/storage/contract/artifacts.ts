@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ArtifactStore,
+  accessTokenRetentionSeconds,
   type PutArtifact,
   usedRetentionSeconds,
-  accessTokenRetentionSeconds,
 } from '../../../src/storage/artifacts.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 

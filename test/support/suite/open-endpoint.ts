@@ -1,10 +1,10 @@
-import Koa from 'koa';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Koa from 'koa';
 import { allowKnownOrigins } from '../../../src/app/cors.ts';
 import { guardHost } from '../../../src/app/host-guard.ts';
 import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';

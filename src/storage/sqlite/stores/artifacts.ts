@@ -1,6 +1,15 @@
 import Database from 'better-sqlite3';
 import { memoizeLast } from '../../../collections/caches.ts';
-import { type ArtifactRow, type ArtifactStore, type Change, type Conflict, type GrantRow, type PutArtifact, usedRetentionSeconds } from '../../artifacts.ts';
+import {
+  type ArtifactRow,
+  type ArtifactStore,
+  accessTokenRetentionSeconds,
+  type Change,
+  type Conflict,
+  type GrantRow,
+  type PutArtifact,
+  usedRetentionSeconds,
+} from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
 import type { CacheRows } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';

@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateKeySet, generateSealingKey } from '../../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
