@@ -1,12 +1,11 @@
-/** What is there, or is to come. */
+/** A value, or a promise of it. */
 export type Awaitable<Value> = Value | Promise<Value>;
 
 /**
- * Goes on with a value, at once if it is there. To wait for what is there costs a request more than most of what is
- * done for it: each time a promise, a frame that is kept and a turn in a queue.
- * @param value what is there, or is to come
- * @param next takes it; what it throws at once is thrown at once
- * @returns what `next` gives
+ * Maps a value, synchronously if it is available. Awaiting an available value costs a request more than most of its
+ * work: a promise, a retained frame and a microtask each time.
+ * @param next its synchronous errors are thrown synchronously
+ * @returns the result of `next`
  */
 export function mapAwaitable<Value, Result>(
   value: Awaitable<Value>,
@@ -15,11 +14,11 @@ export function mapAwaitable<Value, Result>(
   return isToCome(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Whether a value is to come, also if the promise of it is not of our making. */
+/** Returns whether a value is a promise, also one of another implementation. */
 function isToCome<Value>(value: Awaitable<Value>): value is Promise<Value> {
   if (value instanceof Promise) return true;
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** For who waits for a promise of what has happened already. */
+/** A resolved promise. */
 export const done: Promise<void> = Promise.resolve();

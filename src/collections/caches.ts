@@ -1,7 +1,6 @@
 /**
- * Puts a value into a map that holds so many at most, as its newest; if it is full, the one that was put there longest ago
- * goes.
- * @param most how many entries the map may have
+ * Sets an entry of a bounded map as its newest; a full map evicts its oldest entry.
+ * @param most maximum number of entries
  */
 export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {
   map.delete(key);
@@ -11,9 +10,8 @@ export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Va
 }
 
 /**
- * Returns a function that remembers what it gave last: asked for the same again, as within one request, it does not work it out
- * anew.
- * @param compute returns the same for the same text, whenever it is asked
+ * Memoizes the last result of a function, for repeated calls within one request.
+ * @param compute a pure function
  */
 export function memoizeLast<Result>(compute: (text: string) => Result): (text: string) => Result {
   let last: { text: string; result: Result } | undefined;

@@ -1,10 +1,10 @@
 type Next = () => Promise<void>;
 
 /**
- * Makes one step of several, each of which decides whether the next one runs. What koa-compose does besides costs
- * each request more than most steps do, so here a step calls `next` once and awaits or returns what it gives. Nobody
- * checks that; what a step throws at once is thrown at once, for a step before it to catch.
- * @param steps in their order; one that need not wait for anything may give nothing
+ * Composes middleware, each of which decides if the next one runs. The checks of koa-compose cost each request more
+ * than most middleware, so here a middleware must call `next` at most once and await or return its result. An error
+ * thrown synchronously stays synchronous.
+ * @param steps in order; a synchronous one may return nothing
  */
 export function compose<Context>(
   steps: readonly ((context: Context, next: Next) => Promise<void> | void)[],

@@ -190,10 +190,10 @@ export class FairQueue {
   }
 }
 
-/** Runs a piece of work when all that came before it under the same key is done, whatever became of that. */
+/** Runs work of the same key one after the other, whatever the outcome of earlier work. */
 export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Creates turns: for each key one piece of work at a time, in the order they came; keys do not wait for each other. */
+/** Creates a queue per key: one job at a time per key, in order of arrival; keys do not block each other. */
 export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {

@@ -20,7 +20,7 @@ import { generateKeySet, type KeySchedule, type KeySet, type ScheduledKey } from
 import type { SealingKey } from './sealed-box.ts';
 import { randomSecret } from './secret.ts';
 
-/** The key file is missing, damaged or open to others. The message says what to do and holds no key. */
+/** The key file is missing, damaged or readable by others. The message says what to do and contains no key. */
 export class KeyFileFault extends Error {
   override name = 'KeyFileFault';
 }
@@ -29,7 +29,8 @@ const ownerOnly = 0o600;
 
 /**
  * Reads the key file.
- * @throws KeyFileFault if it is missing, damaged or of a newer program, or other users of the machine could read the keys (T-163)
+ * @throws KeyFileFault if it is missing, damaged or of a newer program, or if other users of the machine could read the
+ * keys (T-163)
  */
 export function readKeyFile(file: string): KeySchedule {
   if (!existsSync(file))
@@ -57,13 +58,13 @@ export function readKeyFile(file: string): KeySchedule {
   }
 }
 
-/** Names the state of the file: another one means that it was replaced. */
+/** Returns a mark of the file that changes when the file is replaced. */
 export function keyFileMark(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
 }
 
-/** Says of a full disk that no keys were written; any other error stays as it is. */
+/** Turns the error of a full disk into a KeyFileFault; returns other errors as they are. */
 function explainWrite(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return ['ENOSPC', 'EDQUOT'].includes(code)
@@ -75,9 +76,9 @@ function explainWrite(error: unknown): unknown {
 }
 
 /**
- * Writes keys to a draft beside the file, whole, durable and for its owner alone.
- * @returns the name of the draft
- * @throws KeyFileFault if the disk is full; no draft stays then
+ * Writes keys to a draft beside the file, durable and readable by its owner only.
+ * @returns path of the draft
+ * @throws KeyFileFault if the disk is full; the draft is removed
  */
 function writeDraft(file: string, schedule: KeySchedule): string {
   const draft = `${file}.${randomSecret(6)}`;
@@ -100,8 +101,8 @@ function syncFolder(file: string): void {
 }
 
 /**
- * Makes the key file if there is none. It appears whole and durable or not at all, and the first of two processes
- * that start at once wins.
+ * Creates the key file if it is missing. It appears whole and durable or not at all; of two processes that start at
+ * once the first wins.
  * @param nowSeconds epoch seconds
  * @throws KeyFileFault if the disk is full
  */
@@ -119,8 +120,8 @@ export async function createKeyFile(file: string, nowSeconds: number): Promise<v
 }
 
 /**
- * Replaces the key file: whoever reads it, now or after a crash, finds the old keys or the new ones, whole (T-166).
- * Only for who keeps others from replacing it meanwhile.
+ * Replaces the key file: a reader, also after a crash, finds the old keys or the new ones, whole (T-166). The caller
+ * must prevent concurrent replacements.
  * @throws KeyFileFault if the disk is full: the old keys stay
  */
 export function replaceKeyFile(file: string, schedule: KeySchedule): void {
@@ -134,21 +135,21 @@ export function replaceKeyFile(file: string, schedule: KeySchedule): void {
   syncFolder(file);
 }
 
-/** What key files held before keys had times: the first of each list is in use. */
+/** Content of a version 1 key file, without times: the first key of each list is current. */
 interface FirstVersion {
   sealing: SealingKey[];
   cookies: string[];
   signing: JWK[];
 }
 
-/** Returns keys without times the times they would have, had each taken the place of the one behind it. */
+/** Adds times to keys, as if each had replaced the next one in the list. */
 function withTimes<T>(keys: { id: string; key: T }[], since: number): ScheduledKey<T>[] {
   return keys.map((entry, index) => ({ ...entry, createdAt: since - index, activeAt: since - index }));
 }
 
 /**
- * Reads keys of the first version. The key of the audit log comes from the oldest sealing key, so that every process
- * that reads the file has the same.
+ * Upgrades a version 1 key file. The audit key is derived from the oldest sealing key, so that every process that reads
+ * the file gets the same one.
  */
 function upgrade({ sealing, cookies, signing }: FirstVersion, since: number): KeySchedule {
   const oldest = Buffer.from(sealing.at(-1)?.key ?? '', 'base64url');
@@ -167,19 +168,19 @@ function upgrade({ sealing, cookies, signing }: FirstVersion, since: number): Ke
   };
 }
 
-/** The version of key files that are written. */
+/** Version of written key files. */
 const newestVersion = 2;
 
-/** A key file that a newer program wrote. The message says what to do. */
+/** The key file is of a newer program. The message says what to do. */
 export class NewerKeyFile extends Error {
   override name = 'NewerKeyFile';
 }
 
 /**
- * Reads the text of a key file, of this version or the first.
- * @param writtenAt when the file was written, epoch seconds: the age of keys that have none
- * @throws NewerKeyFile if a newer program wrote it
- * @throws if it is damaged; the message names no key
+ * Parses a key file of any known version.
+ * @param writtenAt modification time of the file, epoch seconds: the age of keys without times
+ * @throws NewerKeyFile if it is of a newer program
+ * @throws an error without key material if it is damaged
  */
 export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
   const { version, ...keys } = JSON.parse(text) as { version: number } & KeySchedule & FirstVersion;
@@ -195,13 +196,13 @@ export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
   return schedule;
 }
 
-/** Returns the text of a key file. */
+/** Formats a key file. */
 export function formatKeyFile({ sealing, cookies, signing, audit }: KeySchedule): string {
   return `${JSON.stringify({ version: newestVersion, sealing, cookies, signing, audit }, null, 2)}\n`;
 }
 
 /**
- * Makes the keys of a new installation, in use from the start.
+ * Creates the keys of a new installation, active at once.
  * @param nowSeconds epoch seconds
  */
 export async function generateSchedule(nowSeconds: number): Promise<KeySchedule> {
@@ -217,19 +218,19 @@ export async function generateSchedule(nowSeconds: number): Promise<KeySchedule>
 
 const sealingKeyBytes = 32;
 
-/** Shortest key that signs cookies and forms, or binds the audit log, in characters. */
+/** Minimum length of a cookie or audit key, in characters. */
 const minTextKeyLength = 32;
 
-/** A random key of 32 characters has more different ones than this, but for one in a billion. */
+/** Minimum number of different characters in a text key; of a billion random keys of 32 characters one has fewer. */
 const minDifferentCharacters = 10;
 
-/** The private keys of RFC 7515 appendix A.3 and RFC 7517 appendix A.2: everybody has them (T-163). */
+/** The private keys of RFC 7515 appendix A.3 and RFC 7517 appendix A.2: they are public (T-163). */
 const publishedKeys: ReadonlySet<string> = new Set([
   'jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI',
   '870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE',
 ]);
 
-/** Whether a text could be a random key: an example, a default or a word repeated is not. */
+/** Returns whether a text may be a random key; an example, a default or a repeated word is not. */
 function looksRandom(text: string): boolean {
   return new Set(text).size >= minDifferentCharacters;
 }
@@ -245,7 +246,7 @@ function isSealingKey({ id, key }: ScheduledKey<unknown>): boolean {
   );
 }
 
-/** Whether a JWK is a private key for ES256 (RFC 7518 sections 3.4, 6.2) whose parts belong together. */
+/** Returns whether a JWK is a consistent private key for ES256 (RFC 7518 sections 3.4, 6.2). */
 function isSigningKey({ id, key }: ScheduledKey<unknown>): boolean {
   const jwk = key as JWK;
   if (jwk.kty !== 'EC' || jwk.crv !== 'P-256' || typeof jwk.kid !== 'string' || jwk.kid !== id) return false;
@@ -261,7 +262,7 @@ function hasTimes({ id, createdAt, activeAt }: ScheduledKey<unknown>): boolean {
   );
 }
 
-/** Whether a list has a key, all of its keys are good, and no two have one id. */
+/** Returns whether a list is not empty, all its keys are valid, and their ids are unique. */
 function holds(list: ScheduledKey<unknown>[], rule: (entry: ScheduledKey<unknown>) => boolean): boolean {
   if (!Array.isArray(list) || list.length === 0) return false;
   return (
@@ -271,8 +272,8 @@ function holds(list: ScheduledKey<unknown>[], rule: (entry: ScheduledKey<unknown
 }
 
 /**
- * Says what keeps keys from being used, and names none of them (T-163, T-179).
- * @returns undefined for keys that can be used
+ * Returns the reason why keys cannot be used, without naming a key (T-163, T-179).
+ * @returns undefined for valid keys
  */
 export function checkKeys({ sealing, cookies, signing, audit }: KeySchedule): string | undefined {
   if (!holds(sealing, isSealingKey)) return 'each sealing key needs an id and 32 random bytes in base64url';

@@ -1,25 +1,27 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Sends something, now or in a moment. @param send must not throw */
+/**
+ * Calls `send` now or shortly.
+ * @param send must not throw
+ */
 export type WriteBatcher = (send: () => void) => void;
 
-/** How many wait at most for those behind them. */
+/** Maximum number of writes in a batch. */
 const maxWaiting = 16;
 
-/** What comes later than this after the one before is no part of a burst, in milliseconds. */
+/** Maximum pause between two writes of a burst, in milliseconds. */
 const burstGapMs = 1;
 
 /**
- * Has what is sent in a burst leave together. To send wakes the process at the other end, which often costs more than to
- * make what is sent; one that gets several at once is woken once. What comes alone leaves at once. What follows something
- * else closely waits for what the turn of the event loop still brings, the next one if it is sent at the end of one, or
- * for the sixteenth; the order stays.
+ * Batches the writes of a burst. A write wakes the receiving process, which often costs more than preparing the data; a
+ * batch wakes it once. A single write is sent at once. A write shortly after another waits until the end of this turn
+ * of the event loop, or the next one if it comes at the end of a turn, or for the sixteenth write; the order stays.
  */
 export function createWriteBatcher(): WriteBatcher {
   let waiting: (() => void)[] = [];
   let lastMs = Number.NEGATIVE_INFINITY;
 
-  // In the context of none of those who send: what one set off belongs to none of the others.
+  // Bound to a neutral async context: the effects of a batch belong to none of its writers.
   const flush = AsyncLocalStorage.bind(() => {
     const burst = waiting;
     waiting = [];

@@ -1,4 +1,4 @@
-/** Names of headers that a request says itself: how long it is, how it is read, if it goes, what of MCP it is. */
+/** Headers that frame a request, control its connection, or belong to MCP. */
 const own = new Set([
   'accept',
   'accept-encoding',
@@ -23,9 +23,9 @@ const own = new Set([
 const ownFamilies = ['proxy-', 'mcp-param-'];
 
 /**
- * Whether a header is one that each request to an MCP server has of its own, or that frames it: nobody's credential or
- * setting stands there (T-159).
- * @param name in whatever case
+ * Returns whether each request to an MCP server sets a header itself or is framed by it: no credential or setting may
+ * use it (T-159).
+ * @param name in any case
  * @see RFC 9110 section 7.6.1, RFC 9112 section 6, MCP 2026-07-28 transports "Streamable HTTP"
  */
 export function isOwnHeader(name: string): boolean {
@@ -34,11 +34,10 @@ export function isOwnHeader(name: string): boolean {
 }
 
 /**
- * Returns the values of one header field, each as it was sent: a second `Host` or `Authorization` must be seen, which
- * Node's combined headers drop, and Node's own list of distinct ones is made of all fields to look at one.
- * @param rawHeaders names and values in turn, as `IncomingMessage.rawHeaders` holds them
+ * Returns the values of a header field as sent. Node's combined headers drop a second `Host` or `Authorization`, which
+ * must be seen, and Node's list of distinct values parses all fields to look up one.
+ * @param rawHeaders alternating names and values of `IncomingMessage.rawHeaders`
  * @param name lower-case field name
- * @returns the values in their order
  * @see RFC 9110 section 5.3
  */
 export function fieldValues(rawHeaders: readonly string[], name: string): string[] {
@@ -50,8 +49,8 @@ export function fieldValues(rawHeaders: readonly string[], name: string): string
   return values;
 }
 
-/** What the name of a header is: a token (RFC 9110 sections 5.1 and 5.6.2). */
+/** Pattern of a header name: a token (RFC 9110 sections 5.1 and 5.6.2). */
 export const headerNamePattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-/** What the value of a header may be, empty included, a byte a character (RFC 9110 section 5.5). */
+/** Pattern of a header value, possibly empty, one byte per character (RFC 9110 section 5.5). */
 export const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -1,9 +1,9 @@
 import type { NoteSlip } from './foreign-json.ts';
 
 /**
- * Whether metadata is of the issuer that was asked for: the same text, or one slash more or less at its end. Both have
- * their metadata at the same places, so nobody else can publish the one for the other.
- * @param asked the issuer whose metadata was asked for
+ * Returns whether metadata is of the requested issuer: the same text, or with one trailing slash more or less. Both
+ * have their metadata at the same URLs, so nobody else can publish one for the other.
+ * @param asked the requested issuer
  * @param named `issuer` of the metadata
  * @see RFC 8414 section 3.3 (A4-04, FA-49)
  */
@@ -18,15 +18,15 @@ export function isSameIssuer(
   return true;
 }
 
-/** A provider that has endpoints on other hosts than its issuer. */
+/** A provider with endpoints on other hosts than its issuer. */
 export interface KnownProvider {
   /** Hosts of its issuers. */
   issuerHosts: readonly string[];
-  /** Hosts its metadata may name beside that of its issuer; with a dot in front: all below. */
+  /** Other hosts that its metadata may name; with a leading dot: all hosts below. */
   endpointHosts: readonly string[];
 }
 
-/** The providers that are known to do so. */
+/** All such providers. */
 export const knownProviders = {
   google: { issuerHosts: ['accounts.google.com'], endpointHosts: ['.googleapis.com'] },
   entra: {
@@ -36,16 +36,16 @@ export const knownProviders = {
 } as const satisfies Record<string, KnownProvider>;
 
 /**
- * Whether a host is one of those that are allowed.
- * @param allowed a host, or with a dot in front all below it
+ * Returns whether a host is allowed.
+ * @param allowed a host, or with a leading dot all hosts below it
  */
 export function isHostOf(host: string, allowed: string): boolean {
   return allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed;
 }
 
 /**
- * Whether an endpoint on another origin is known to belong to the provider that names it.
- * @param issuer whose metadata names the endpoint, confirmed
+ * Returns whether an endpoint on another origin is known to belong to the provider that names it.
+ * @param issuer verified issuer of the metadata
  * @param endpoint URL of the endpoint; https, on the default port
  * @see FA-49
  */

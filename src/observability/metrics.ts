@@ -1,30 +1,36 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** Counts what an installation does, for Prometheus. Nothing in it names a person, a client or a token (T-113, T-194). */
+/** Metrics of an installation for Prometheus. Nothing in them names a user, a client or a token (T-113, T-194). */
 export interface Metrics {
   /**
-   * Counts a request that was answered or broke off.
-   * @param route one of few names, never a path as it came
+   * Counts a completed or aborted request.
+   * @param route one of few names, never a path as received
    * @param status HTTP status
-   * @param ms how long it took, in milliseconds
+   * @param ms duration in milliseconds
    */
   countRequest(route: string, status: number, ms: number): void;
   /** Counts an event of the audit log. */
   countEvent(event: string): void;
-  /** Counts a request that was refused with 429. @param limit the name of the setting */
+  /**
+   * Counts a request rejected with 429.
+   * @param limit name of the setting
+   */
   countLimited(limit: string): void;
-  /** Counts an answer that its client did not get. @param loss why */
+  /**
+   * Counts a response that its client did not receive.
+   * @param loss the reason
+   */
   countLostAnswer(loss: string): void;
-  /** Reads a number whenever it is asked for. */
+  /** Registers a number that is read at each scrape. */
   watch(name: string, help: string, read: () => number): void;
-  /** Returns all numbers in the text format of Prometheus, and its media type. */
+  /** Returns all metrics in the text format of Prometheus, with its media type. */
   render(): Promise<{ contentType: string; text: string }>;
 }
 
 /**
- * Creates the metrics of one gatehouse, those of the process among them (event loop, memory, garbage collection).
- * prom-client, because it is the client Prometheus itself names for Node.js.
- * @param version of the program, given as a label of `gatehouse_build_info`
+ * Creates the metrics of one gatehouse, including those of the process (event loop, memory, garbage collection). It
+ * uses prom-client, the client that Prometheus names for Node.js.
+ * @param version of the program, a label of `gatehouse_build_info`
  */
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
@@ -78,7 +84,7 @@ export function createMetrics(version: string): Metrics {
   };
 }
 
-/** How long requests took, by route and class of status: a histogram of Prometheus. */
+/** Request durations by route and class of status: a Prometheus histogram. */
 export interface RequestDurations {
   /**
    * Counts a request.
@@ -127,15 +133,15 @@ class Series {
   }
 }
 
-/** `2xx` for class 2: a class tells enough, and keeps the number of series small. */
+/** `2xx` for class 2: classes keep the number of series small. */
 function labelsOf(route: string, statusClass: number): string {
   const escaped = route.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
   return `route="${escaped}",status="${statusClass}xx"`;
 }
 
 /**
- * Creates the histogram. Every request is counted in it, and prom-client's own checks and hashes its labels anew for
- * each, which costs ten times what the count does.
+ * Creates the histogram. Every request is counted in it, and prom-client validates and hashes labels for each
+ * observation, which costs ten times as much as the count.
  * @see Prometheus "Text-based format"
  */
 export function createRequestDurations(): RequestDurations {

@@ -151,7 +151,7 @@ export const copilotCli: ClientProfile = {
   ],
 };
 
-/** `@modelcontextprotocol/sdk`, on which most clients in TypeScript are built. */
+/** `@modelcontextprotocol/sdk`, the basis of most clients in TypeScript. */
 export const sdkV1: ClientProfile = {
   ...sdkV1Behaviour,
   name: 'sdk-v1',
