@@ -1,5 +1,5 @@
-import { accountMark } from '../../crypto/secret.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import {
   type BackendCredentialKey,
   type BackendCredentialStore,

@@ -9,8 +9,7 @@ import {
 } from 'oidc-provider';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { proofAlgorithms } from '../../oauth/signature-algorithms.ts';
-import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
+import { privateKeyAlgorithms, proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
 import { cookieName } from '../cookie-name.ts';
