@@ -1,5 +1,5 @@
 import { asText, decodeBody, isSuccess, type JsonObject, parseObject } from '../oauth/foreign-json.ts';
-import { isEmailVerified as isVerifiedClaim } from '../oauth/identity-claims.ts';
+import { isEmailVerified as isVerifiedClaim } from '../oauth/issuer.ts';
 import { type Ask, kindOf } from './ask.ts';
 import type { UpstreamPreset } from './presets.ts';
 import type { UpstreamIdentity, UserInfoMapping } from './upstream.ts';

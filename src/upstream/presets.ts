@@ -1,6 +1,5 @@
 import { asText, type JsonObject } from '../oauth/foreign-json.ts';
-import { isEmailVerified } from '../oauth/identity-claims.ts';
-import { knownProviders } from '../oauth/issuer.ts';
+import { isEmailVerified, knownProviders } from '../oauth/issuer.ts';
 import type { Prompt, UpstreamPresetName, UpstreamSettings } from './upstream.ts';
 
 /** Standard meanings of an upstream's own error codes. */

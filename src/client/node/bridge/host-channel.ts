@@ -8,8 +8,7 @@ import {
   type RequestId,
   type Result,
 } from '@modelcontextprotocol/client';
-import { parseExact } from '../../../collections/exact-json.ts';
-import { jsonLine } from '../../../collections/json-line.ts';
+import { jsonLine, parseExact } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { HostSide } from './relay.ts';
 
