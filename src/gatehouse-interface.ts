@@ -4,12 +4,12 @@ import type { ReloadOutcome } from './composition/reload.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteStatus, RoutesChange } from './composition/served-routes.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
-import type { KeySet } from './crypto/keys.ts';
+import type { KeySet } from './crypto/key-schedule.ts';
 import type { Logger } from './observability/logger.ts';
 import type { SettingsInput } from './options.ts';
 import type { OwnServer } from './protected-server.ts';
-import { isRecord } from './settings/scope-problems.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
+import { isRecord } from './settings/scopes.ts';
+import { SettingsRefused } from './settings/issues.ts';
 import type { Storage } from './storage/storage.ts';
 
 export type { ReloadOutcome, RouteStatus, RoutesChange };

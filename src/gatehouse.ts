@@ -39,9 +39,9 @@ import {
   composeUpstreams,
   watchLinkedAccess,
 } from './composition/upstreams.ts';
-import { createCookieSigner } from './crypto/cookie-signer.ts';
+import { createCookieSigner } from './crypto/secret.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
-import { createTextSeal } from './crypto/text-seal.ts';
+import { createTextSeal } from './crypto/sealed-box.ts';
 import { checkGivenParts, type Gatehouse, type GatehouseOptions, partNames } from './gatehouse-interface.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger } from './observability/logger.ts';
@@ -50,7 +50,7 @@ import { parseSettings, type Settings, type SettingsInput } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { createAccessWatch } from './resource-server/index.ts';
-import { makeAll, SettingsRefused } from './settings/settings-refused.ts';
+import { makeAll, SettingsRefused } from './settings/issues.ts';
 import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
 import { createVault } from './upstream/vault.ts';

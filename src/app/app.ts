@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import type { Context, Middleware, Next } from 'koa';
-import { sequence } from '../collections/sequence.ts';
-import { createCoalescer } from '../net/coalescer.ts';
+import { compose } from '../collections/compose.ts';
+import { createWriteBatcher } from '../net/write-batcher.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -79,7 +79,7 @@ export function createApp(options: AppOptions): Koa {
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
   const at = (path: string, ...steps: Middleware[]): Middleware => {
-    const run = sequence(steps);
+    const run = compose(steps);
     return (ctx, next) => (ctx.path === path ? run(ctx, next) : next());
   };
   const below = (folder: string, step: Middleware): Middleware => {
@@ -104,7 +104,7 @@ export function createApp(options: AppOptions): Koa {
       serve: Middleware,
     ): PathStep => [
       `${base}${path}${place}`,
-      sequence([
+      compose([
         allowKnownOrigins(options, methods),
         mcpEndpoint.refuseOversized,
         guard.requireBearer,
@@ -113,7 +113,7 @@ export function createApp(options: AppOptions): Koa {
     ];
     const metadata = (place: string, guard: GuardedResource): PathStep => [
       `${wellKnown.protectedResource}${base}${path}${place}`,
-      sequence([documentCors, serveMetadata(guard.metadata)]),
+      compose([documentCors, serveMetadata(guard.metadata)]),
     ];
     return [
       guarded(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
@@ -153,7 +153,7 @@ export function createApp(options: AppOptions): Koa {
     below('/.well-known/', documentCors),
     answerNotFound({ renderErrorPage: options.renderErrorPage, isForPrograms }),
   ];
-  app.use(sequence(steps));
+  app.use(compose(steps));
   return app;
 }
 
@@ -181,7 +181,7 @@ function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
 
 /** Middleware: sends responses that are ready at nearly the same time together. Responses sent without Koa do this themselves. */
 export function answerTogether() {
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   return async (ctx: Context, next: Next): Promise<void> => {
     await next();
     if (ctx.respond !== false) await new Promise<void>(sendTogether);

@@ -1,7 +1,7 @@
-import type { DiscoveryStep } from './discovery/discovery-step.ts';
+import type { DiscoveryStep } from './discovery/well-known.ts';
 import type { FormerLogin } from './stores/credential-store.ts';
 
-/** Why the client stopped. */
+/** The reason of a {@link ClientError}, for programs. */
 export type ClientErrorReason =
   | 'bad_url'
   | 'unreachable'
@@ -32,17 +32,20 @@ export type ClientErrorReason =
   | 'unknown_store'
   | 'insufficient_scope';
 
-/** A refusal or failure of the client. The message says what to do and holds no token, code or secret. */
+/** An error of the client. Its message says how to continue, and contains no token, code or secret. */
 export class ClientError extends Error {
   override name = 'ClientError';
   readonly reason: ClientErrorReason;
-  /** What the authorization server calls it, where it has a code for it (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+  /**
+   * The OAuth `error` code, if the authorization server sent one (RFC 6749 section 4.1.2.1, RFC 8628 section
+   * 3.5).
+   */
   readonly oauthError: string | undefined;
 
   /**
-   * @param reason the name of the failure
-   * @param message what happened and what to do
-   * @param options the failure behind it, and what the authorization server calls it
+   * @param reason the reason, for programs
+   * @param message a sentence for people: the failure, and a way to resolve it
+   * @param options the cause, and the OAuth error code of the authorization server
    */
   constructor(reason: ClientErrorReason, message: string, options?: ErrorOptions & { oauthError?: string }) {
     super(message, options);
@@ -51,24 +54,27 @@ export class ClientError extends Error {
   }
 }
 
-/** Discovery stopped; the trace tells every request made and why its answer was taken or refused. */
+/** Discovery stopped. The trace lists every request, and why its response was accepted or rejected. */
 export class DiscoveryError extends ClientError {
   override name = 'DiscoveryError';
   readonly trace: readonly DiscoveryStep[];
 
-  /** @param failure what stopped discovery @param trace the steps up to there */
+  /**
+   * @param failure the reason why discovery stopped
+   * @param trace the steps up to there
+   */
   constructor(failure: ClientError, trace: readonly DiscoveryStep[]) {
     super(failure.reason, failure.message);
     this.trace = trace;
   }
 }
 
-/** No token that the server takes is at hand, and none can be had without the user. */
+/** The server accepts no token at hand, and a new one needs the user. */
 export class LoginRequiredError extends ClientError {
   override name = 'LoginRequiredError';
-  /** The MCP server to log in to. */
+  /** URL of the MCP server. */
   readonly server: string;
-  /** What the login that has ended was like. */
+  /** The login that has ended. */
   readonly before: FormerLogin;
 
   /**
@@ -87,19 +93,19 @@ export class LoginRequiredError extends ClientError {
 export class InsufficientScopeError extends ClientError {
   override name = 'InsufficientScopeError';
   readonly server: string;
-  /** Scopes the challenge names. */
+  /** Scopes of the challenge. */
   readonly required: readonly string[];
-  /** Those of them the token lacks, as far as known. */
+  /** Required scopes that the token lacks, as far as known. */
   readonly missing: readonly string[];
-  /** What to ask for at the next login: all scopes held and required (A8-07). */
+  /** Scopes to request at the next login: all granted and all required ones (A8-07). */
   readonly union: readonly string[];
-  /** What the login is like. */
+  /** The login whose token lacks scopes. */
   readonly before: FormerLogin;
 
   /**
    * @param server URL of the MCP server
-   * @param scopes what the challenge and the credential say
-   * @param before the login that allows too little
+   * @param scopes the scopes of the challenge, compared with the credential
+   * @param before the login whose token lacks scopes
    */
   constructor(
     server: string,

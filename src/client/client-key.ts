@@ -2,7 +2,7 @@ import { type CryptoKey, exportJWK, importJWK, importPKCS8, type JWK } from 'jos
 import { ClientError } from './client-error.ts';
 import type { PrivateJwk } from './stores/credential-store.ts';
 
-/** What an elliptic or Edwards curve signs with (RFC 7518 section 3.4, RFC 8037 section 3.1). */
+/** Signature algorithms by curve (RFC 7518 section 3.4, RFC 8037 section 3.1). */
 const algorithmOfCurve: Readonly<Record<string, string>> = {
   'P-256': 'ES256',
   'P-384': 'ES384',
@@ -10,13 +10,15 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
   Ed25519: 'EdDSA',
 };
 
-/** Algorithms tried in turn on a PEM that does not say which one it is for; every kind of key fits one. */
+/**
+ * Algorithms tried in turn on a PEM, which does not name its algorithm. Every type of key fits one of them.
+ */
 const guesses = ['ES256', 'ES384', 'ES512', 'EdDSA', 'RS256'] as const;
 
-/** Signatures with a key of its own for each side; shared secrets sign nothing here. */
+/** Asymmetric signature algorithms. */
 const asymmetric = /^(?:ES(?:256|384|512)|(?:RS|PS)(?:256|384|512)|EdDSA|Ed25519)$/;
 
-/** @returns the JWK with only its members that are text: what a store can hold */
+/** Returns the JWK with its text members only: the form that stores hold. */
 export function toPrivateJwk(jwk: JWK, alg: string, kid?: string): PrivateJwk {
   const { kty, ...rest } = jwk;
   const texts = Object.entries(rest).filter(
@@ -56,10 +58,10 @@ async function readJwk(text: string, options: { algorithm?: string; keyId?: stri
 /**
  * Reads a private key of a client.
  * @param text PEM (PKCS #8), or a JSON Web Key
- * @param options `algorithm`: what it signs with (RFC 7518), where the key does not say; `keyId`: its `kid` at the
+ * @param options `algorithm` (RFC 7518), if the key does not name one; `keyId`: the `kid` at the
  *   authorization server
  * @returns the key in the form that registrations hold
- * @throws ClientError `bad_key`; the message holds nothing of the key
+ * @throws ClientError `bad_key`; the message contains nothing of the key
  * @see RFC 7517 section 4; RFC 5958 section 2
  */
 export async function readPrivateKey(
@@ -82,7 +84,7 @@ export async function readPrivateKey(
 }
 
 /**
- * Makes a key ready for signing.
+ * Imports a key for signing.
  * @param key a key of a registration or credential
  * @throws ClientError `bad_key`
  */

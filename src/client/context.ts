@@ -1,17 +1,17 @@
 import type { NoteSlip } from '../oauth/foreign-json.ts';
 
-/** Any `fetch`: the runtime's own, or one that guards, pins or records what goes out. */
+/** A `fetch` of the runtime, or a wrapper that checks, pins or records requests. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** What the client needs from outside. Everything it does goes through here. */
+/** The client's access to the outside. All requests and clock readings go through it. */
 export interface ClientContext {
   fetch: Fetch;
   /** Epoch seconds. */
   now: () => number;
-  /** Longest wait for one answer, body included, in milliseconds; 10 s unless told. */
+  /** Maximum wait for one response with its body, in milliseconds (default 10 s). */
   timeoutMs?: number;
-  /** Allows `http` to hosts that are not loopback. Tokens and codes can then be read on the way. */
+  /** Allows `http` for hosts other than loopback. Others on the network can then read tokens and codes. */
   dangerouslyAllowHttp?: boolean;
-  /** Told of each slip of a server that was read all the same (docs/tolerances.md). */
+  /** Called for each deviation from a standard that the client accepted (docs/tolerances.md). */
   tolerated?: NoteSlip | undefined;
 }

@@ -1,6 +1,6 @@
 /** The client: from the URL of an MCP server to authorized requests, on any runtime with `fetch` and Web Crypto. */
 
-export { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
+export { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 export {
   chooseScopes,
   finishAuthorization,
@@ -8,9 +8,13 @@ export {
   processAuthorizationResponse,
   startAuthorization,
 } from './authorization/authorization.ts';
-export type { AuthorizationAgent, AuthorizationRequest } from './authorization/authorization-agent.ts';
-export { codeAuthorizer } from './authorization/code-authorizer.ts';
-export { type CodeLoginOptions, type CodeLoginProgress, loginWithCode } from './authorization/code-login.ts';
+export type { AuthorizationAgent, AuthorizationRequest } from './authorization/code-login.ts';
+export {
+  type CodeLoginOptions,
+  type CodeLoginProgress,
+  codeAuthorizer,
+  loginWithCode,
+} from './authorization/code-login.ts';
 export {
   ClientError,
   type ClientErrorReason,
@@ -22,18 +26,11 @@ export { readPrivateKey } from './client-key.ts';
 export type { ClientContext, Fetch } from './context.ts';
 export type { UsableAuthorizationServer } from './discovery/authorization-server.ts';
 export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery/discovery.ts';
-export type { DiscoveryStep } from './discovery/discovery-step.ts';
 export type { UsableProtectedResource } from './discovery/protected-resource.ts';
-export { sendAuthorized } from './dpop/send-authorized.ts';
-export type { ClientIdentity } from './exchange.ts';
+export type { DiscoveryStep } from './discovery/well-known.ts';
 export { toCurl } from './exchanges/curl.ts';
-export type { Exchange, ExchangeRecord } from './exchanges/exchange.ts';
+export type { Exchange, ExchangeRecord } from './exchanges/record.ts';
 export { type RecordOptions, recordExchanges } from './exchanges/record.ts';
-export {
-  type ClientCredentialsOptions,
-  clientCredentialsAuthorizer,
-  loginWithClientCredentials,
-} from './grants/client-credentials.ts';
 export {
   type DeviceInstructions,
   type DeviceLoginOptions,
@@ -44,32 +41,39 @@ export {
   deviceAuthorizer,
   loginToServerWithDevice,
 } from './grants/device-login.ts';
+export type { GrantLogin, GrantLoginOptions } from './grants/grant-login.ts';
+export {
+  type ClientCredentialsOptions,
+  clientCredentialsAuthorizer,
+  loginWithClientCredentials,
+  loginWithWorkloadIdentity,
+  type WorkloadIdentityOptions,
+  workloadIdentityAuthorizer,
+} from './grants/grant-login.ts';
+export type { IdentityProvider, SubjectToken } from './grants/identity-provider.ts';
 export {
   type EnterpriseManagedOptions,
   enterpriseManagedAuthorizer,
   loginEnterpriseManaged,
-} from './grants/enterprise-managed.ts';
-export type { GrantLogin, GrantLoginOptions } from './grants/grant-login.ts';
-export type { IdentityProvider, SubjectToken } from './grants/identity-provider.ts';
+} from './grants/identity-provider.ts';
+export type { ClientIdentity } from './oauth-client.ts';
 export {
-  loginWithWorkloadIdentity,
-  type WorkloadIdentityOptions,
-  workloadIdentityAuthorizer,
-} from './grants/workload-identity.ts';
-export { type DynamicRegistrationOptions, registerDynamically } from './registration/dynamic-registration.ts';
-export { loopbackRedirectUris } from './registration/redirect-uris.ts';
+  type DynamicRegistrationOptions,
+  loopbackRedirectUris,
+  registerDynamically,
+} from './registration/dynamic-registration.ts';
 export {
   type GivenClient,
+  isClientKnown,
   keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,
 } from './registration/registration.ts';
-export { isClientKnown } from './registration/registration-check.ts';
-export { canonicalServerUrl } from './server-url.ts';
 export { createAuthProvider } from './session/auth-provider.ts';
-export type { AuthorizationNeed, Authorizer } from './session/authorizer.ts';
 export { formerLogin } from './session/former-login.ts';
+export { sendAuthorized } from './session/send-authorized.ts';
+export type { AuthorizationNeed, Authorizer } from './session/session.ts';
 export { type AuthorizationOptions, withAuthorization } from './session/session.ts';
 export {
   type Credential,
@@ -82,23 +86,22 @@ export {
   type PrivateJwk,
   type Registration,
 } from './stores/credential-store.ts';
-export { createMemoryStore } from './stores/memory-store.ts';
-export { holderOf, type Renewal, refreshCredential } from './tokens/renewal.ts';
-export { revokeCredential } from './tokens/revocation.ts';
-export { refreshAheadSeconds } from './tokens/token-response.ts';
+export { createMemoryStore } from './stores/store-data.ts';
+export { clientOf, type Renewal, refreshCredential } from './tokens/renewal.ts';
+export { refreshAheadSeconds, revokeCredential } from './tokens/token-request.ts';
 export { freshCredential } from './tokens/tokens.ts';
-export type { AnswerLimits } from './transports/answer-limits.ts';
+export type { AnswerLimits } from './transports/bounded-fetch.ts';
 export {
   type ConnectServerOptions,
   connectServer,
   type KnownServer,
   type ServerConnection,
+  withMcpConnection,
 } from './transports/connect-server.ts';
-export { withMcpConnection } from './transports/mcp-connection.ts';
 export { RestClientTransport, type RestClientTransportOptions } from './transports/rest-transport.ts';
 export {
   createServerTransport,
   type HttpTransportKind,
   type ServerTransportOptions,
 } from './transports/server-transports.ts';
-export { requireUrl, type UrlRules } from './url-policy.ts';
+export { canonicalServerUrl, requireUrl, type UrlRules } from './url-policy.ts';

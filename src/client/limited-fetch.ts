@@ -1,17 +1,17 @@
+import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { ClientError } from './client-error.ts';
 import type { ClientContext, Fetch } from './context.ts';
-import { isRedirect, nullBodyStatuses, redirectToSpelling } from './http-answer.ts';
 import { describeFailure } from './network-failure.ts';
 import { quote } from './quote.ts';
 import { requireUrl } from './url-policy.ts';
 
-/** Longest answer read, in bytes after decompression. */
+/** Maximum size of a response, in bytes after decompression. */
 export const maxAnswerBytes = 256 * 1024;
 
-/** Longest wait for an answer with its body, in milliseconds, unless the context says otherwise. */
+/** Maximum wait for a response with its body, in milliseconds, unless the context sets one. */
 export const defaultTimeoutMs = 10_000;
 
-/** A redirect that is not followed: whoever runs the server has to know where it leads. */
+/** The error for a redirect that the client does not follow: the user should know the target. */
 function notFollowed(url: URL, { status, headers }: Response): ClientError {
   const location = headers.get('location');
   const where = location === null ? '' : ` to ${quote(location)}`;
@@ -42,21 +42,22 @@ async function readLimited(response: Response, url: URL): Promise<Uint8Array<Arr
   return whole;
 }
 
-/** Redirects that are followed one after the other. */
+/** Maximum number of redirects in a row. */
 const maxRedirects = 5;
 
-/** What a limited fetch does with an answer. */
+/** Options of {@link limitedFetch}. */
 export interface LimitedFetchOptions {
-  /** False if only status and headers count: the body is then dropped unread. */
+  /** False if only status and headers matter: the body is then discarded. */
   keepBody?: boolean;
   /**
-   * True follows redirects within the origin: of a GET any, of other requests those that keep method and body. Nothing
-   * goes anywhere else. False follows one to another spelling of the same URL alone, see {@link redirectToSpelling}.
+   * True follows redirects within the origin: any for GET, else only those that keep method and body.
+   * Redirects to another origin are always rejected. False follows only a redirect to another spelling of the
+   * same URL, see {@link redirectToSpelling}.
    */
   followsWithinOrigin?: boolean;
 }
 
-/** @returns where a redirect within the origin leads to; undefined for other redirects */
+/** Returns the target of a redirect within the origin; undefined for other redirects. */
 function redirectTarget(url: URL, method: string, response: Response): URL | undefined {
   const { status } = response;
   const keepsRequest = method === 'GET' || status === 307 || status === 308;
@@ -65,8 +66,9 @@ function redirectTarget(url: URL, method: string, response: Response): URL | und
 }
 
 /**
- * Sends one request of the authorization flow within limits: checked URL, bounded time and size, redirects as told.
- * @param context where requests go through
+ * Sends a request of the authorization flow with limits: the URL is checked, time and size are bounded, and
+ * redirects follow the options.
+ * @param context fetch, clock and limits
  * @returns a fetch whose responses are complete
  * @throws ClientError `bad_url`, `unreachable`, `redirected`, `timed_out`, `too_large`
  * @see RFC 9728 section 7.7; RFC 9700 section 4.12 (T-185, T-186)
@@ -104,4 +106,31 @@ export function limitedFetch(context: ClientContext, options: LimitedFetchOption
       throw new ClientError('unreachable', `${url.href} cannot be reached: ${describeFailure(error)}.`);
     }
   };
+}
+
+/** Statuses whose responses cannot be built with a body (WHATWG Fetch, "null body status"). */
+export const nullBodyStatuses: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
+
+/**
+ * Checks if a response is a redirect. Tokens and bodies are sent only to the URL that they are meant for.
+ * @param answer of a fetch with `redirect: 'manual'`; browsers then return an opaque response
+ * @see RFC 9110 section 15.4 (T-186)
+ */
+export function isRedirect({ status, type }: Pick<Response, 'status' | 'type'>): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304);
+}
+
+/**
+ * Returns the target of a redirect to another spelling of the same MCP server URL: with or without a slash at
+ * the end. A token may be sent there, because both URLs are the same resource.
+ * @param url of the request
+ * @param answer only a redirect that keeps method and body (307, 308) counts
+ * @returns undefined for any other redirect
+ * @see RFC 9110 sections 15.4.8 and 15.4.9 (T-186)
+ */
+export function redirectToSpelling(url: string | URL, answer: Response): string | undefined {
+  if (answer.status !== 307 && answer.status !== 308) return undefined;
+  const target = URL.parse(answer.headers.get('location') ?? '', String(url))?.href;
+  const isSame = target !== undefined && canonicalResource(target) === canonicalResource(String(url));
+  return isSame && target !== String(url) ? target : undefined;
 }

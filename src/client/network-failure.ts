@@ -1,14 +1,12 @@
-import { errorCode } from './error-code.ts';
-
-/** What the codes of Node mean for the person who reads them. */
+/** Explanations of Node's error codes. */
 const meanings: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'the connection was refused',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the host name cannot be looked up now',
   ECONNRESET: 'the connection was cut',
   UND_ERR_SOCKET: 'the connection was cut',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network',
   ETIMEDOUT: 'the host does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
   UND_ERR_HEADERS_OVERFLOW: 'its answer has a head without an end',
@@ -19,10 +17,10 @@ const meanings: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 };
 
-/** Codes of failures before a request left this machine; it can be sent again whatever it asks for. */
+/** Error codes of requests that never reached their server, and can safely be repeated. */
 const beforeSending = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** The deepest error of a failed fetch. An address of both families that refuses is an AggregateError. */
+/** Returns the deepest cause of a failed fetch. */
 function deepestCause(error: unknown): unknown {
   let deepest = error;
   while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
@@ -30,9 +28,9 @@ function deepestCause(error: unknown): unknown {
 }
 
 /**
- * Says why a fetch failed: "fetch failed" alone helps nobody.
- * @param error what a fetch rejected with
- * @returns the end of a sentence, with the code of the runtime where there is one
+ * Explains why a fetch failed; the message "fetch failed" alone does not.
+ * @param error the rejection of a fetch
+ * @returns the end of a sentence, with the error code of the runtime if there is one
  */
 export function describeFailure(error: unknown): string {
   const deepest = deepestCause(error);
@@ -44,9 +42,18 @@ export function describeFailure(error: unknown): string {
 }
 
 /**
- * Whether a request failed before it could reach its server, so that it can be repeated.
- * @param error what a fetch rejected with, or what was made of it
+ * Checks if a request failed before it could reach its server, so that it can be repeated.
+ * @param error the rejection of a fetch, or an error with it as its cause
  */
 export function neverLeft(error: unknown): boolean {
   return beforeSending.has(errorCode(deepestCause(error)) ?? '');
+}
+
+/**
+ * Returns the error code of the runtime, such as `ECONNREFUSED` or `EEXIST`.
+ * @param error any thrown value
+ */
+export function errorCode(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
 }

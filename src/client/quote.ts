@@ -1,9 +1,9 @@
-/** Longest foreign text put into a message, in characters. */
+/** Maximum length of foreign text in a message, in characters. */
 const maxQuotedLength = 200;
 
 /**
- * A foreign text inside a message: in quotes, ASCII only, cut to a length one can read.
- * @param value anything a server sent
+ * Quotes foreign text for a message: ASCII only, and of limited length.
+ * @param value anything that a server sent
  */
 export function quote(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
@@ -15,20 +15,16 @@ export function quote(value: unknown): string {
 }
 
 /**
- * Foreign words inside a message: as they are written, in quotes, without characters that cannot be seen or that move the
- * cursor, cut to a length one can read. Not for what has to be compared, which {@link quote} shows byte for byte.
- * @param words for people, in any language (T-190)
+ * Quotes foreign words for a message, in any language: without invisible characters and those that move the
+ * cursor, and of limited length. For values that have to be compared byte for byte, use {@link quote}
+ * (T-190).
  */
 export function quoteWords(words: string): string {
   const cut = words.length > maxQuotedLength ? `${words.slice(0, maxQuotedLength)}...` : words;
   return JSON.stringify(cut.replace(/\s+/gu, ' ').replace(/\p{C}/gu, ''));
 }
 
-/**
- * Says where two strings that must be equal differ, byte for byte.
- * @param expected what was asked for
- * @param found what came
- */
+/** Describes the first difference of two strings that have to be equal. */
 export function describeDifference(expected: string, found: string): string {
   let at = 0;
   while (at < expected.length && at < found.length && expected[at] === found[at]) at++;

@@ -6,10 +6,10 @@ import {
   type Lifetimes,
 } from '../authorization-server/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
-import { demandedProxy } from '../net/proxy-environment.ts';
+import { demandedProxy } from '../net/guarded-fetch.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import type { RouteCredentials } from './route-backend.ts';
 
 /** Parts of {@link composeAuthorizationServer}. */

@@ -5,7 +5,7 @@ import type { EnteredValues, Memory, TaskOwners } from '../gateway/index.ts';
 import { type AuthInfo, principalKey } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { type BackendCredentialStore, credentialContext } from '../storage/backend-credentials.ts';
+import { type BackendCredentialStore, credentialContext } from '../storage/backends.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Options of {@link createBackendObjects}. */

@@ -7,10 +7,10 @@ import {
   buildHomePage,
   createPrincipalLimit,
 } from '../authorization-server/index.ts';
-import type { KeySet } from '../crypto/keys.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
-import { createTextSeal } from '../crypto/text-seal.ts';
+import { createTextSeal } from '../crypto/sealed-box.ts';
 import {
   createMcpEndpoint,
   createSessionsInUse,
@@ -22,7 +22,7 @@ import {
   warnOfUnknownScopes,
 } from '../mcp/index.ts';
 import { routeOfPrincipal } from '../oauth/auth-info.ts';
-import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
+import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -9,8 +9,8 @@ import {
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
-import { checkUpstreams } from '../upstream/check-upstreams.ts';
+import { SettingsRefused } from '../settings/issues.ts';
+import { checkUpstreams } from '../upstream/create-upstreams.ts';
 
 /** A family of transports. Each is a protected resource with its own URL. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';

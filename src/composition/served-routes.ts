@@ -6,7 +6,7 @@ import type { McpEndpoint } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { NormalizedServer } from '../protected-server.ts';
-import { makeAll } from '../settings/settings-refused.ts';
+import { makeAll } from '../settings/issues.ts';
 import type { ResolvedRoute } from './resolve-routes.ts';
 import { type OwnResource, ownResources } from './resources.ts';
 import type { RouteCredentials } from './route-backend.ts';

@@ -4,7 +4,7 @@ import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems } from '../protected-server.ts';
 import { findOwnResources } from '../settings/resources.ts';
 import { pathOfRoute } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { resolveConfiguredRoutes } from './resolve-routes.ts';
 import { composeResources, findMisfits, type OwnServerResources, ownResources } from './resources.ts';
 

@@ -9,7 +9,7 @@ import type { KeyRing } from '../crypto/key-ring.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { day } from '../settings/times.ts';
+import { day } from '../settings/limits.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** Pause between two removals of expired rows, in milliseconds. */

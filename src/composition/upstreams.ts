@@ -6,16 +6,16 @@ import { type Logger, loggable } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
 import type { AccessWatch } from '../resource-server/index.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
-import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/bond/back-channel-logout.ts';
-import { type BondEvents, createBondEvents } from '../upstream/bond/bond-events.ts';
-import { startKeeper } from '../upstream/bond/keeper.ts';
-import { createStanding, type Standing } from '../upstream/bond/standing.ts';
-import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
+import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/links/back-channel-logout.ts';
+import { type LinkEvents, createLinkEvents } from '../upstream/links/link-events.ts';
+import { startLinkMonitor } from '../upstream/links/link-monitor.ts';
+import { createLinkStatus, type LinkStatus } from '../upstream/links/link-status.ts';
+import { checkUpstreams, type KnownResource } from '../upstream/create-upstreams.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
-import { findSharedIssuers } from '../upstream/shared-issuers.ts';
+import { findSharedIssuers } from '../upstream/create-upstreams.ts';
 import { type CallerApi, createCallerApi } from '../upstream/tools/caller-api.ts';
 import { createCallerTokens } from '../upstream/tools/caller-tokens.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -85,7 +85,7 @@ export interface BondParts {
 export interface Bond {
   /** Options for the authorization server. */
   options: { linkStanding: LinkStanding; takeLogoutToken: TakeLogoutToken };
-  standing: Standing;
+  standing: LinkStatus;
   /** Stops the background work, and resolves when it has stopped. */
   close(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export interface Bond {
 export function composeBond(parts: BondParts): Bond {
   const { upstreams, storage, vault, metrics, logger, now } = parts;
   const events = recordBondEvents(parts);
-  const standing = createStanding({ store: storage.upstreams, vault, upstreams, events, now });
+  const standing = createLinkStatus({ store: storage.upstreams, vault, upstreams, events, now });
   const takeLogoutToken = createBackChannelLogout({
     upstreams,
     store: storage.upstreams,
@@ -107,7 +107,7 @@ export function composeBond(parts: BondParts): Bond {
   const options = { linkStanding: standing, takeLogoutToken };
   if (upstreams.all.length === 0) return { options, standing, close: () => standing.idle() };
 
-  const keeper = startKeeper({ store: storage.upstreams, vault, upstreams, standing, events, logger, now });
+  const keeper = startLinkMonitor({ store: storage.upstreams, vault, upstreams, standing, events, logger, now });
   metrics.watch(
     'gatehouse_upstream_links',
     'Links to accounts at upstreams that this process knows.',
@@ -121,8 +121,8 @@ export function composeBond(parts: BondParts): Bond {
   return { options, standing, close: keeper.close };
 }
 
-function recordBondEvents({ auditTrail, metrics, logger }: BondParts): BondEvents {
-  return createBondEvents({
+function recordBondEvents({ auditTrail, metrics, logger }: BondParts): LinkEvents {
+  return createLinkEvents({
     record(event, details) {
       // Anybody can send something in place of a logout token: such events are only counted in the audit log.
       const take = event === 'upstream.logout_refused' ? auditTrail.tally : auditTrail.note;
@@ -153,7 +153,7 @@ function storeUsedLogoutTokens(artifacts: Storage['artifacts']): UsedLogoutToken
  * Has the link to an upstream checked as long as a stream of its user is open: if the upstream ends the login, the stream
  * ends even if nobody calls (T-091).
  */
-export function watchLinkedAccess(access: AccessWatch, standing: Pick<Standing, 'hold'>): AccessWatch {
+export function watchLinkedAccess(access: AccessWatch, standing: Pick<LinkStatus, 'hold'>): AccessWatch {
   return {
     ...access,
     watch(authInfo, onEnd, renewal) {
@@ -176,7 +176,7 @@ export function watchLinkedAccess(access: AccessWatch, standing: Pick<Standing, 
 export interface CallerApiParts {
   upstreams: Upstreams;
   links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
-  standing: Pick<Standing, 'tokensOf'>;
+  standing: Pick<LinkStatus, 'tokensOf'>;
   /** Allows APIs on loopback addresses, without https. */
   dangerouslyFromLoopback: boolean;
   issuer: string;

@@ -1,6 +1,6 @@
 import { requireUrl } from '../client/index.ts';
-import { isLocalAddress } from '../client/local-address.ts';
 import { describeFailure } from '../client/network-failure.ts';
+import { isLocalAddress } from '../client/url-policy.ts';
 import { failureCode } from './failure.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { Fetch } from '../client/index.ts';
-import { isLocalAddress } from '../client/local-address.ts';
+import { isLocalAddress } from '../client/url-policy.ts';
 
 /** Gives the addresses of a host, as programs on this machine get them; rejects where it has none. */
 export type LookUp = (host: string) => Promise<readonly string[]>;

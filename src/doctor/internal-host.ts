@@ -1,4 +1,4 @@
-import { isLocalAddress } from '../client/local-address.ts';
+import { isLocalAddress } from '../client/url-policy.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 
 /** Ends of names that only a private network resolves. */

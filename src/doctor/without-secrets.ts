@@ -1,5 +1,4 @@
-import { createRedaction } from '../client/exchanges/redact.ts';
-import { marker, markerPattern } from '../client/exchanges/secret-names.ts';
+import { createRedaction, marker, markerPattern } from '../client/exchanges/redact.ts';
 import type { Finding } from './finding.ts';
 
 /** User and password of a URL within a text. */

@@ -2,13 +2,13 @@ import { type FetchFault, FetchRefused } from '../net/fetch-refused.ts';
 import type { OperatorFetch, OperatorRequest } from '../net/operator-fetch.ts';
 import { UpstreamFault, type UpstreamFaultKind, type UpstreamReason } from './upstream-fault.ts';
 
-/** What of an upstream is asked, in words for a log. */
+/** The endpoint of an upstream, in words for a log. */
 export type Asked = 'metadata' | 'key set' | 'token endpoint' | 'user info' | 'revocation endpoint';
 
 /**
  * Sends a request to an upstream.
- * @returns an answer that is none of its server errors
- * @throws UpstreamFault where none came
+ * @returns a response without a server error
+ * @throws UpstreamFault if there was none
  */
 export type Ask = (asked: Asked, url: string | URL, request?: OperatorRequest) => Promise<Response>;
 
@@ -24,7 +24,7 @@ const reasonOf: Readonly<Record<FetchFault, UpstreamReason>> = {
   busy: 'unreachable',
 };
 
-/** Reasons that may be gone in a moment, and so say nothing about anybody's login. */
+/** Temporary faults, which say nothing about any login. */
 const passing: ReadonlySet<UpstreamReason> = new Set([
   'unreachable',
   'timed_out',
@@ -32,18 +32,24 @@ const passing: ReadonlySet<UpstreamReason> = new Set([
   'too_many_requests',
 ]);
 
-/** @returns what a fault of this name means while nobody's tokens are asked about */
+/** Returns the kind of a fault that concerns no tokens. */
 export function kindOf(reason: UpstreamReason): Exclude<UpstreamFaultKind, 'ended'> {
   return passing.has(reason) ? 'unavailable' : 'refused';
 }
 
-/** The code of what Node.js says of a network failure. Nothing more: its errors may hold what was received. */
+/**
+ * Returns the code of a network failure of Node.js. The error itself is not used: it may contain received
+ * data.
+ */
 function codeOf({ cause }: FetchRefused): string | undefined {
   const { code } = Object(cause) as { code?: unknown };
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? code : undefined;
 }
 
-/** Creates what sends requests to an upstream. @param name of the upstream, for its faults */
+/**
+ * Creates the function that sends requests to an upstream.
+ * @param name of the upstream, for its faults
+ */
 export function createAsk(name: string, fetch: OperatorFetch): Ask {
   const fault = (reason: UpstreamReason, asked: Asked, code?: string): UpstreamFault =>
     new UpstreamFault(name, kindOf(reason), reason, code === undefined ? asked : `${asked}, ${code}`);

@@ -1,10 +1,11 @@
-import { asText, type JsonObject } from '../oauth/foreign-json.ts';
-import { isEmailVerified as isVerifiedClaim } from '../oauth/identity-claims.ts';
-import type { UpstreamPreset } from './presets/preset.ts';
-import type { UpstreamIdentity } from './upstream.ts';
-import type { UserInfoMapping } from './upstream-settings.ts';
+import { asText, decodeBody, isSuccess, type JsonObject, parseObject } from '../oauth/foreign-json.ts';
+import { isEmailVerified as isVerifiedClaim } from '../oauth/issuer.ts';
+import { type Ask, kindOf } from './ask.ts';
+import type { UpstreamPreset } from './presets.ts';
+import type { UpstreamIdentity, UserInfoMapping } from './upstream.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 
-/** What of a token is about the token and not about the person. */
+/** Claims about the token, and not about the person. */
 const tokenClaims: readonly string[] = [
   'aio',
   'at_hash',
@@ -25,7 +26,7 @@ const tokenClaims: readonly string[] = [
   'uti',
 ];
 
-/** Longest address and name taken, in characters. */
+/** Maximum length of an address and a name, in characters. */
 const maxCharacters = 320;
 
 const asShortText = (value: unknown): string | undefined => {
@@ -33,16 +34,17 @@ const asShortText = (value: unknown): string | undefined => {
   return text !== undefined && text.length <= maxCharacters ? text : undefined;
 };
 
-/** @returns an address in lower case; undefined for what is none */
+/** Returns an address in lower case; undefined if it is invalid. */
 function asAddress(value: unknown): string | undefined {
   const text = asShortText(value)?.toLowerCase();
   return text !== undefined && /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined;
 }
 
 /**
- * What is said of a person and not of a token. Rules go by it: an address that anybody could have entered is not in it.
- * @param email the address that was verified
- * @param addressMember where an address stands that may be another one
+ * Returns the claims about the person, for rules. An unverified address, which anybody could have entered, is
+ * removed.
+ * @param email the verified address
+ * @param addressMember the member with an address that may be unverified
  */
 function personalClaims(
   claims: JsonObject,
@@ -55,11 +57,11 @@ function personalClaims(
 }
 
 /**
- * Says who somebody is by the claims of an ID token that was verified, and of the user info of the same subject. What is
- * signed stands over what is not; an address and whether it was verified are of the same source.
+ * Returns the identity from the claims of a verified ID token, and the user info of the same subject. Signed
+ * claims override unsigned ones; an address and its verification have the same source.
  * @param issuer that of the ID token
  */
-export function identityOfClaims(
+export function identityFromClaims(
   issuer: string,
   idToken: JsonObject,
   userInfo: JsonObject,
@@ -74,7 +76,7 @@ export function identityOfClaims(
   return { issuer, subject: String(idToken.sub), ...(email && { email }), ...(name && { name }), claims };
 }
 
-/** A member of an answer by its path, with dots for what is deeper; own members alone. */
+/** Returns a member of a response by its path, with dots for nested members; own members only. */
 function memberAt(answer: JsonObject, path: string | undefined): unknown {
   if (path === undefined) return undefined;
   return path
@@ -86,11 +88,11 @@ function memberAt(answer: JsonObject, path: string | undefined): unknown {
 }
 
 /**
- * Says who somebody is by the answer of a user-info endpoint of an upstream without ID tokens.
- * @param verifiedEmail an address that is known to be verified from elsewhere
- * @returns undefined where the answer names nobody
+ * Returns the identity from the user info of an upstream without ID tokens.
+ * @param verifiedEmail an address that is verified by another endpoint
+ * @returns undefined if the response contains no subject
  */
-export function identityOfUserInfo(
+export function identityFromUserInfo(
   issuer: string,
   answer: JsonObject,
   mapping: UserInfoMapping,
@@ -112,9 +114,63 @@ export function identityOfUserInfo(
   };
 }
 
-/** The address of a list such as GitHub's that was verified and is the first one; undefined where there is none. */
+/** Returns the primary verified address of a list like GitHub's; undefined if there is none. */
 export function primaryAddress(list: unknown): string | undefined {
   if (!Array.isArray(list)) return undefined;
   const found = list.find((entry: JsonObject) => entry?.primary === true && isVerifiedClaim(entry.verified));
   return asAddress((found as JsonObject | undefined)?.email);
+}
+
+/** Requests the user info of the holder of an access token. */
+export interface UserInfo {
+  /**
+   * Returns the response.
+   * @throws UpstreamFault; `user_info_refused` if the token is rejected
+   */
+  read(endpoint: string, accessToken: string): Promise<JsonObject>;
+  /**
+   * Returns the identity, at an upstream without ID tokens.
+   * @throws UpstreamFault
+   */
+  identify(
+    endpoint: string,
+    accessToken: string,
+    about: { issuer: string; mapping: UserInfoMapping },
+  ): Promise<UpstreamIdentity>;
+}
+
+/** @param name of the upstream */
+export function createUserInfo(name: string, preset: UpstreamPreset, ask: Ask): UserInfo {
+  const fault = (reason: 'user_info_refused' | 'user_info_malformed', detail?: string): UpstreamFault =>
+    new UpstreamFault(name, kindOf(reason), reason, detail);
+  const get = (url: string | URL, accessToken: string): Promise<Response> =>
+    ask('user info', url, { headers: { authorization: `Bearer ${accessToken}` } });
+
+  const read: UserInfo['read'] = async (endpoint, accessToken) => {
+    const answer = await get(endpoint, accessToken);
+    if (answer.status === 401) throw fault('user_info_refused');
+    const body = parseObject(decodeBody(await answer.arrayBuffer()));
+    if (preset.deadTokenErrors?.some((error) => error === body?.error)) throw fault('user_info_refused');
+    if (!isSuccess(answer.status) || !body || body.ok === false) throw fault('user_info_malformed');
+    return body;
+  };
+
+  /** Returns the verified address of a person, if the upstream lists them. The request may be denied. */
+  async function findAddress(endpoint: string, accessToken: string): Promise<string | undefined> {
+    if (preset.emailsPath === undefined) return undefined;
+    const answer = await get(`${endpoint}/${preset.emailsPath}`, accessToken);
+    if (answer.status !== 200) return undefined;
+    return primaryAddress(await answer.json().catch(() => undefined));
+  }
+
+  return {
+    read,
+    async identify(endpoint, accessToken, { issuer, mapping }) {
+      const answer = await read(endpoint, accessToken);
+      const email = await findAddress(endpoint, accessToken);
+      const identity = identityFromUserInfo(issuer, answer, mapping, email);
+      if (!identity) throw fault('user_info_malformed', 'it names nobody');
+      return identity;
+    },
+  };
 }

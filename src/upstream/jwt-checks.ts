@@ -3,41 +3,46 @@ import { asObject, asText, type JsonObject } from '../oauth/foreign-json.ts';
 import { privateKeyAlgorithms } from '../oauth/signature-algorithms.ts';
 import type { UpstreamReason } from './upstream-fault.ts';
 
-/** A JWT that was taken apart; nothing in it is to be believed yet. */
+/** A decoded JWT; nothing in it is verified yet. */
 export interface ReadJwt {
   header: JsonObject;
   claims: JsonObject;
 }
 
-/** What a JWT of an upstream is compared with. */
+/** The expected values of a JWT of an upstream. */
 export interface JwtContext {
-  /** Issuers it may name: that of the metadata, and spellings a preset knows. None where its claims allow none. */
+  /**
+   * Allowed issuers: that of the metadata, and other spellings of a preset. Empty if its claims allow none.
+   */
   issuers: readonly string[];
   clientId: string;
-  /** Algorithms the upstream signs with by its metadata; all we know where absent. */
+  /** Signature algorithms by the metadata of the upstream; all supported ones if absent. */
   algorithms?: readonly string[] | undefined;
   /** Epoch seconds. */
   nowSeconds: number;
-  /** What an ID token is to hold; undefined for none. */
+  /** The nonce of an ID token; undefined for none. */
   nonce?: string | undefined;
-  /** An ID token is to be of a login no older than this, epoch seconds; undefined where any will do. */
+  /** Earliest login time of an ID token, epoch seconds; undefined for any. */
   loggedInSince?: number | undefined;
-  /** Whether it may leave out when that was. */
+  /** True if it may omit the login time. */
   mayLackAuthTime?: boolean | undefined;
-  /** The access token that came with an ID token. */
+  /** The access token of the same response. */
   accessToken?: string | undefined;
 }
 
-/** One check of a JWT. @returns the name of the fault, where there is one */
+/**
+ * A check of a JWT.
+ * @returns the name of the fault, if there is one
+ */
 export type JwtCheck = (jwt: ReadJwt, context: JwtContext) => UpstreamReason | false | undefined;
 
-/** Longest JWT looked at, in characters. */
+/** Maximum length of a JWT, in characters. */
 const maxCharacters = 32_768;
 
-/** How far the clocks of an upstream and of this machine may be apart, in seconds. */
+/** Maximum difference between the clocks of an upstream and this machine, in seconds. */
 export const skewSeconds = 60;
 
-/** Longest subject (OpenID Connect Core 1.0 section 2). */
+/** Maximum length of a subject (OpenID Connect Core 1.0 section 2). */
 const maxSubjectCharacters = 255;
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -50,7 +55,10 @@ function readPart(part: string | undefined): JsonObject | undefined {
   }
 }
 
-/** Takes a signed JWT apart (RFC 7515 section 3.1). @returns undefined for what is none */
+/**
+ * Decodes a signed JWT (RFC 7515 section 3.1).
+ * @returns undefined if it is invalid
+ */
 export function readJwt(jwt: string): ReadJwt | undefined {
   if (jwt.length > maxCharacters) return undefined;
   const parts = jwt.split('.');
@@ -59,7 +67,7 @@ export function readJwt(jwt: string): ReadJwt | undefined {
   return parts.length === 3 && header && claims ? { header, claims } : undefined;
 }
 
-/** Left half of the hash of an access token (OpenID Connect Core 1.0 section 3.1.3.6). */
+/** Returns the left half of the hash of an access token (OpenID Connect Core 1.0 section 3.1.3.6). */
 function accessTokenHash(accessToken: string, algorithm: unknown): string {
   const bits = /(256|384|512)$/.exec(String(algorithm))?.[1] ?? '512';
   const digest = createHash(`sha${/^Ed/.test(String(algorithm)) ? '512' : bits}`)
@@ -77,7 +85,7 @@ const algorithm: JwtCheck = ({ header }, { algorithms }) =>
 const issuer: JwtCheck = ({ claims }, { issuers }) =>
   !issuers.some((known) => known === claims.iss) && 'jwt_issuer';
 
-/** For this client alone, or for others too where it says that it was issued to this one. */
+/** The audience is this client only, or also others if `azp` is this client. */
 const audience: JwtCheck = ({ claims: { aud, azp } }, { clientId }) => {
   const audiences = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(clientId)) return 'jwt_audience';
@@ -96,7 +104,7 @@ const subject: JwtCheck = ({ claims: { sub } }) =>
 
 const nonce: JwtCheck = ({ claims }, context) => claims.nonce !== context.nonce && 'jwt_nonce';
 
-/** The login is as young as was asked for (OpenID Connect Core 1.0 sections 2 and 3.1.3.7, rule 13). */
+/** The login is as recent as requested (OpenID Connect Core 1.0 sections 2 and 3.1.3.7, rule 13). */
 const loginAge: JwtCheck = (
   { claims: { auth_time: at } },
   { loggedInSince, mayLackAuthTime, nowSeconds },
@@ -104,7 +112,7 @@ const loginAge: JwtCheck = (
   if (loggedInSince === undefined) return false;
   if (at === undefined) return !mayLackAuthTime && 'jwt_auth_time_missing';
   if (!isTime(at)) return 'jwt_claims';
-  // A time in milliseconds would make every login a young one.
+  // A time in milliseconds would make every login recent.
   if (at > nowSeconds + skewSeconds) return 'jwt_from_future';
   return at + skewSeconds < loggedInSince && 'jwt_auth_time';
 };
@@ -115,7 +123,7 @@ const accessTokenBinding: JwtCheck = ({ header, claims: { at_hash: hash } }, { a
   hash !== accessTokenHash(accessToken, header.alg) &&
   'jwt_access_token';
 
-/** An ID token has to pass these, and its signature (OpenID Connect Core 1.0 section 3.1.3.7; T-085). */
+/** Checks of an ID token, besides its signature (OpenID Connect Core 1.0 section 3.1.3.7; T-085). */
 export const idTokenChecks: readonly JwtCheck[] = [
   algorithm,
   issuer,
@@ -127,11 +135,11 @@ export const idTokenChecks: readonly JwtCheck[] = [
   accessTokenBinding,
 ];
 
-/** The event a logout token is about. */
+/** The event of a logout token. */
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
 const isLogoutToken: JwtCheck = ({ header: { typ }, claims: { events } }) =>
-  // The type is only recommended; any other is that of another kind of token.
+  // The type is only recommended; another type is another kind of token.
   ((typ !== undefined && (typeof typ !== 'string' || !/^(logout\+)?jwt$/i.test(typ))) ||
     asObject(asObject(events)?.[logoutEvent]) === undefined) &&
   'logout_token_type';
@@ -145,7 +153,10 @@ const aboutSomebody: JwtCheck = ({ claims: { sub, sid, jti } }) =>
     String(jti).length > maxSubjectCharacters) &&
   'jwt_claims';
 
-/** A logout token has to pass these, and its signature (OpenID Connect Back-Channel Logout 1.0 section 2.6; T-091). */
+/**
+ * Checks of a logout token, besides its signature (OpenID Connect Back-Channel Logout 1.0 section 2.6;
+ * T-091).
+ */
 export const logoutTokenChecks: readonly JwtCheck[] = [
   algorithm,
   isLogoutToken,
@@ -156,7 +167,7 @@ export const logoutTokenChecks: readonly JwtCheck[] = [
   aboutSomebody,
 ];
 
-/** @returns the first fault that checks find; undefined where they find none */
+/** Returns the first fault that the checks find. */
 export function findJwtFault(
   checks: readonly JwtCheck[],
   jwt: ReadJwt,

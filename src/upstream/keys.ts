@@ -3,7 +3,7 @@ import { privateKeyAlgorithms } from '../oauth/signature-algorithms.ts';
 import { type Ask, kindOf } from './ask.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
 
-/** What verifies signatures of an upstream. */
+/** Verifies signatures of an upstream. */
 export interface KeySource {
   /**
    * Verifies that a JWT was signed with one of the keys at a URL.
@@ -12,15 +12,15 @@ export interface KeySource {
   requireSignature(jwt: string, jwksUri: string): Promise<void>;
 }
 
-/** How long a key set counts, and how soon it is asked for again for a key that is not in it (T-086). */
+/** Lifetime of a key set, in milliseconds (T-086). */
 const cacheMaxAge = 600_000;
 
-/** Most keys that are tried for a JWT that names none. */
+/** Maximum number of keys to try for a JWT without a key id. */
 const maxTries = 5;
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>;
 
-/** What a failed verification comes to. Whatever else jose or the engine says is about the keys themselves. */
+/** Returns the reason of a failed verification. Other errors of jose concern the keys themselves. */
 function reasonOf(error: unknown): UpstreamReason {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'jwt_signature';
   if (error instanceof errors.JWKSNoMatchingKey) return 'jwt_key';
@@ -30,10 +30,11 @@ function reasonOf(error: unknown): UpstreamReason {
 }
 
 /**
- * Creates what verifies signatures of one upstream. Only keys at the URL of its metadata count, whatever a header says;
- * a key that is not among them has the set fetched again, but not more often than once in a while (T-086).
+ * Creates the signature verification of one upstream. Only keys at the URL of its metadata are used, whatever
+ * a header says. An unknown key id causes a new request for the key set, but not more often than once per
+ * cooldown (T-086).
  * @param name of the upstream
- * @param cooldownMs how long the set is not fetched again for a key that is not in it
+ * @param cooldownMs minimum time between two requests because of an unknown key id
  */
 export function createKeySource(name: string, ask: Ask, cooldownMs: number): KeySource {
   let known: { jwksUri: string; keys: RemoteKeys } | undefined;

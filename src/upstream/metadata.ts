@@ -13,21 +13,21 @@ import { isHostOf, isSameIssuer } from '../oauth/issuer.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import { type Ask, kindOf } from './ask.ts';
-import type { UpstreamPreset } from './presets/preset.ts';
+import type { UpstreamPreset } from './presets.ts';
+import type { UpstreamSettings } from './upstream.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
-import type { UpstreamSettings } from './upstream-settings.ts';
 
-/** What is known of an upstream's server: metadata that was checked, or what the operator set. */
+/** Metadata of an upstream's server: checked, or from the settings. */
 export interface ServerMetadata {
-  /** As it was set; the origin of the authorization endpoint for one without issuer. */
+  /** The configured issuer; the origin of the authorization endpoint for an upstream without one. */
   issuer: string;
-  /** As the metadata spells it, which is what tokens and callbacks have: it may differ in the slash at its end. */
+  /** The issuer as spelled in the metadata, tokens and callbacks: it may differ in the slash at its end. */
   spelledIssuer?: string;
   authorization_endpoint: string;
   token_endpoint: string;
   userinfo_endpoint?: string | undefined;
   revocation_endpoint?: string | undefined;
-  /** Absent for one without ID tokens. */
+  /** Absent for an upstream without ID tokens. */
   jwks_uri?: string | undefined;
   token_endpoint_auth_methods_supported?: readonly string[] | undefined;
   id_token_signing_alg_values_supported?: readonly string[] | undefined;
@@ -36,35 +36,41 @@ export interface ServerMetadata {
   published: JsonObject;
 }
 
-/** What reads the metadata of an upstream. */
+/** Reads the metadata of an upstream. */
 export interface MetadataSource {
-  /** Gives what is known, and asks where that is too old. @throws UpstreamFault */
+  /**
+   * Returns cached metadata, or requests it if that is too old.
+   * @throws UpstreamFault
+   */
   read(): Promise<ServerMetadata>;
-  /** Asks in any case. @throws UpstreamFault */
+  /**
+   * Always requests the metadata.
+   * @throws UpstreamFault
+   */
   readAnew(): Promise<ServerMetadata>;
 }
 
-/** What it is made of. */
+/** Options of {@link createMetadataSource}. */
 export interface MetadataOptions {
   name: string;
   settings: UpstreamSettings;
   preset: UpstreamPreset;
   ask: Ask;
-  /** Whether endpoints may be on this machine without https. */
+  /** True allows endpoints on this machine without https. */
   dangerouslyFromLoopback: boolean;
   /** Epoch seconds. */
   now: () => number;
-  /** Told of each slip that was read all the same. */
+  /** Called for each accepted deviation from a standard. */
   tolerated?: NoteSlip | undefined;
 }
 
-/** How long metadata counts, in seconds, whatever its `max-age` says. */
+/** Bounds of the lifetime of metadata, in seconds, for any `max-age`. */
 const freshness = { atLeast: 60, atMost: 3_600 } as const;
 
-/** For how long metadata that cannot be read anew still counts, in seconds: an upstream that is down said nothing. */
+/** Time for which old metadata is used while the upstream does not respond, in seconds. */
 const staleSeconds = 86_400;
 
-/** Endpoints by their setting, and whether a login needs them. */
+/** Endpoints by their setting. `isNeeded`: a login needs them. */
 const endpoints = [
   { member: 'authorization_endpoint', setting: 'authorizationEndpoint', isNeeded: true },
   { member: 'token_endpoint', setting: 'tokenEndpoint', isNeeded: true },
@@ -75,13 +81,15 @@ const endpoints = [
 const textList = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined;
 
-/** How long an answer may be used by its own word (RFC 9111 section 5.2.2.1), within bounds. */
+/** Returns how long a response is fresh (RFC 9111 section 5.2.2.1), within bounds. */
 function freshSecondsOf(headers: Headers): number {
   const stated = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(headers.get('cache-control') ?? '')?.[1];
   return Math.min(Math.max(Number(stated ?? freshness.atMost), freshness.atLeast), freshness.atMost);
 }
 
-/** The places of an OpenID provider's metadata, then of a plain authorization server's (RFC 8414 section 5). */
+/**
+ * Returns the metadata URLs of an OpenID provider, then of a plain authorization server (RFC 8414 section 5).
+ */
 function placesOf(issuer: string): string[] {
   const { origin } = new URL(issuer);
   const path = pathOf(issuer);
@@ -92,9 +100,9 @@ function placesOf(issuer: string): string[] {
 }
 
 /**
- * Creates what reads the metadata of one upstream. Metadata is only taken for the issuer that was set, and only with
- * endpoints on its own host, or on one that the preset knows or the operator named (OpenID Connect Discovery 1.0 section
- * 4.3; T-088).
+ * Creates the metadata source of one upstream. Metadata is accepted only for the configured issuer, and only
+ * with endpoints on its own host, or on one of the preset or the settings (OpenID Connect Discovery 1.0
+ * section 4.3; T-088).
  */
 export function createMetadataSource(options: MetadataOptions): MetadataSource {
   const { name, settings, preset, ask, dangerouslyFromLoopback, now, tolerated } = options;
@@ -151,7 +159,7 @@ export function createMetadataSource(options: MetadataOptions): MetadataSource {
     throw fault(malformed ? 'metadata_malformed' : 'metadata_missing');
   }
 
-  /** What the operator set, for an upstream without an issuer. */
+  /** Returns the metadata of an upstream without an issuer, from the settings. */
   function asSet(): ServerMetadata {
     const set = Object.fromEntries(
       endpoints.flatMap(({ member, setting }) =>

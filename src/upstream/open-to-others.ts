@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 
 /**
- * Finds out whether a file is open to every user of the machine (T-163). Windows has no such bits.
- * @returns its permissions in octal where it is; undefined where it is not, or cannot be looked at, which whoever reads it says
+ * Returns the permissions of a file in octal if every user of the machine can access it (T-163). Windows has
+ * no such permission bits.
+ * @returns undefined if it is private, or cannot be examined
  */
-export function openToOthers(file: string): string | undefined {
+export function worldReadableMode(file: string): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {
     const mode = statSync(file).mode & 0o777;

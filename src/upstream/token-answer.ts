@@ -9,22 +9,25 @@ import {
   readForeignAnswer,
 } from '../oauth/foreign-json.ts';
 import { kindOf } from './ask.ts';
-import type { TokenErrorMeaning, UpstreamPreset } from './presets/preset.ts';
-import type { UpstreamServer } from './server.ts';
+import type { TokenErrorMeaning, UpstreamPreset } from './presets.ts';
+import type { UpstreamServer } from './token-endpoint.ts';
 import type { UpstreamTokens } from './upstream.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
 
-/** What a token endpoint gave. */
+/** The tokens of a token response. */
 export interface TokenAnswer {
   tokens: UpstreamTokens;
   /** Unverified. */
   idToken?: string | undefined;
 }
 
-/** Errors of RFC 6749 section 5.2 that are named in faults; others are foreign text. */
+/** Error codes of RFC 6749 section 5.2 that faults may name; other codes are foreign text. */
 const namedErrors = ['invalid_request', 'unsupported_grant_type', 'invalid_scope'];
 
-/** Errors by which a server asks for the person: OpenID Connect Core 1.0 section 3.1.2.6, as some send them from /token. */
+/**
+ * Errors that require the person: OpenID Connect Core 1.0 section 3.1.2.6, which some servers also send from
+ * /token.
+ */
 const personErrors = [
   'interaction_required',
   'login_required',
@@ -56,14 +59,14 @@ function lookUp<T>(table: Readonly<Record<string, T>>, key: string): T | undefin
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Longest life of an access token that is believed, in seconds. */
+/** Maximum lifetime of an access token, in seconds; longer ones are cut. */
 const maxLifeSeconds = 10 * 365 * 86_400;
 
 /**
- * Reads the answer of a token endpoint (RFC 6749 sections 5.1 and 5.2) with the tolerances of docs/tolerances.md, and none
- * of its text into a fault.
- * @param asked scopes of the request: those given, where the answer names none
- * @param nowSeconds when the answer came
+ * Reads the response of a token endpoint (RFC 6749 sections 5.1 and 5.2) with the tolerances of
+ * docs/tolerances.md. Faults contain none of its text.
+ * @param asked the requested scopes, which are granted if the response names none
+ * @param nowSeconds time of the response
  * @throws UpstreamFault
  */
 export async function readTokenAnswer(
@@ -94,7 +97,7 @@ export async function readTokenAnswer(
   if (!body) throw fault('token_malformed');
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {
-    // What oauth4webapi throws holds the answer, and so the tokens.
+    // The errors of oauth4webapi contain the response, and so the tokens.
     throw fault('token_malformed');
   });
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeSeconds, scope } = found;
@@ -105,14 +108,17 @@ export async function readTokenAnswer(
       ...(lifeSeconds !== undefined && {
         expiresAt: nowSeconds + Math.floor(Math.min(lifeSeconds, maxLifeSeconds)),
       }),
-      // GitHub and Slack put commas between them.
+      // GitHub and Slack separate scopes by commas.
       scopes: scope === undefined ? asked : scope.split(/[ ,]+/).filter((name_) => name_ !== ''),
     },
     idToken: asText(idToken),
   };
 }
 
-/** Has oauth4webapi check the members. A token that is bound to a key is none we could use: no proof was sent. */
+/**
+ * Checks the members with oauth4webapi. A token that is bound to a key is rejected, because no proof was
+ * sent.
+ */
 async function checkTokens(
   as: oauth.AuthorizationServer,
   client: oauth.Client,

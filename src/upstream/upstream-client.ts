@@ -1,10 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import type { ClientIdentity } from '../client/exchange.ts';
+import type { ClientIdentity } from '../client/oauth-client.ts';
 import { asText, type JsonObject, type NoteSlip } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
-import { buildAuthorizationUrl } from './authorization-url.ts';
-import { requireAnswer } from './callback.ts';
-import { identityOfClaims } from './identity.ts';
+import { buildAuthorizationUrl, validateCallback } from './authorization.ts';
+import { createUserInfo, identityFromClaims } from './identity.ts';
 import {
   findJwtFault,
   idTokenChecks,
@@ -16,35 +15,39 @@ import {
 } from './jwt-checks.ts';
 import { createKeySource } from './keys.ts';
 import { createMetadataSource, type ServerMetadata } from './metadata.ts';
-import type { UpstreamPreset } from './presets/preset.ts';
-import { revokeTokens } from './revocation.ts';
-import { authenticationMethod, requestOptions, serverFor } from './server.ts';
+import type { UpstreamPreset } from './presets.ts';
 import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
-import type { CompletedAuthorization, PendingAuthorization, Upstream, UpstreamIdentity } from './upstream.ts';
+import { authenticationMethod, requestOptions, revokeTokens, serverFor } from './token-endpoint.ts';
+import type {
+  CompletedAuthorization,
+  PendingAuthorization,
+  Upstream,
+  UpstreamIdentity,
+  UpstreamSettings,
+  UserInfoMapping,
+} from './upstream.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
-import type { UpstreamSettings, UserInfoMapping } from './upstream-settings.ts';
-import { createUserInfo } from './user-info.ts';
 
-/** What the client of one upstream is made of. */
+/** Options of the client of one upstream. */
 export interface UpstreamClientOptions {
   name: string;
-  /** With what the preset fills in. */
+  /** The settings, completed by the preset. */
   settings: UpstreamSettings;
   preset: UpstreamPreset;
   identity: ClientIdentity;
   callbackUrl: string;
   ask: Ask;
-  /** Whether its metadata may name endpoints on this machine without https. */
+  /** True allows its metadata to name endpoints on this machine without https. */
   dangerouslyFromLoopback: boolean;
-  /** How long its key set is not fetched again for a key that is not in it. */
+  /** Minimum time between two requests for its key set because of an unknown key. */
   keyCooldownMs: number;
   /** Epoch seconds. */
   now: () => number;
-  /** Told of each slip of the upstream that was read all the same (docs/tolerances.md). */
+  /** Called for each accepted deviation of the upstream from a standard (docs/tolerances.md). */
   tolerated?: NoteSlip | undefined;
 }
 
-/** Where the standard puts what we want to know of a person (OpenID Connect Core 1.0 section 5.1). */
+/** The standard claims of a person (OpenID Connect Core 1.0 section 5.1). */
 const standardMapping: UserInfoMapping = {
   subject: 'sub',
   email: 'email',
@@ -54,9 +57,10 @@ const standardMapping: UserInfoMapping = {
 };
 
 /**
- * Faults by which an upstream says that tokens are dead: its refusal of them, and every other JSON object in which there is
- * no token that we can use. To ask again would end as this did, and a server that rotates has used the refresh token up
- * (FA-29). All others say nothing about them, such as a page of a proxy, or a server that is down (T-090).
+ * Faults that mean that tokens are dead: the upstream rejects them, or sends another JSON object without a
+ * usable token. A repeated request would fail in the same way, and a server that rotates refresh tokens has
+ * used this one up (FA-29). Other faults, such as a page of a proxy or a server that is down, say nothing
+ * about the tokens (T-090).
  */
 const deadTokens: readonly UpstreamReason[] = [
   'grant_refused',
@@ -66,14 +70,14 @@ const deadTokens: readonly UpstreamReason[] = [
   'token_malformed',
 ];
 
-/** What a fault means for somebody whose tokens were asked about. */
+/** Converts a fault to one about the tokens of the request. */
 function aboutTokens(error: unknown): never {
   if (!(error instanceof UpstreamFault)) throw error;
   const kind = deadTokens.includes(error.reason) ? 'ended' : 'unavailable';
   throw new UpstreamFault(error.upstream, kind, error.reason, undefined, { cause: error });
 }
 
-/** The issuer of all identities of an upstream; undefined where each tenant is one. */
+/** Returns the issuer of all identities of an upstream; undefined if each tenant has its own. */
 function issuerOfAll(settings: UpstreamSettings, preset: UpstreamPreset): string | undefined {
   const { issuer, authorizationEndpoint } = settings;
   if (issuer === undefined) return URL.parse(authorizationEndpoint ?? '')?.origin;
@@ -81,7 +85,7 @@ function issuerOfAll(settings: UpstreamSettings, preset: UpstreamPreset): string
   return preset.issuerOf ? preset.issuerOf(published, {}) : published;
 }
 
-/** Creates the client of one upstream. Nothing is asked before somebody needs it. */
+/** Creates the client of one upstream. It sends no request before its first use. */
 export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
   const { name, settings, preset, identity, callbackUrl, ask, keyCooldownMs, now, tolerated } = options;
   const metadataSource = createMetadataSource(options);
@@ -90,7 +94,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
   const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
     new UpstreamFault(name, kindOf(reason), reason, detail);
 
-  /** The one issuer that tokens with these claims are of; undefined where there can be none. */
+  /** Returns the only issuer that tokens with these claims may have; undefined if there is none. */
   function issuerOf(metadata: ServerMetadata, claims: JsonObject): string | undefined {
     return preset.issuerOf ? preset.issuerOf(metadata.issuer, claims) : metadata.issuer;
   }
@@ -122,7 +126,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     metadata: ServerMetadata,
   ): Promise<TokenAnswer> {
     const server = serverFor(identity, metadata, preset, now());
-    // What else the callback has was looked at already; only the code goes on.
+    // The other parameters of the callback were checked before; only the code is used.
     const code = new URLSearchParams({ code: callback.get('code') ?? '' });
     const answer = await oauth.authorizationCodeGrantRequest(
       server.as,
@@ -154,7 +158,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     const asks = endpoint !== undefined && !preset.skipsUserInfo;
     const more = asks ? await userInfo.read(endpoint, accessToken) : {};
     if (asks && more.sub !== claims.sub) throw fault('user_info_subject');
-    return { identity: identityOfClaims(issuer, claims, more, preset), sid: asText(claims.sid) };
+    return { identity: identityFromClaims(issuer, claims, more, preset), sid: asText(claims.sid) };
   }
 
   return {
@@ -171,7 +175,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     },
     async complete(callback, pending): Promise<CompletedAuthorization> {
       const metadata = await metadataSource.read();
-      requireAnswer(name, callback, pending.state, metadata);
+      validateCallback(name, callback, pending.state, metadata);
       const answer = await redeem(callback, pending, metadata);
       const { identity: who, sid } = await identify(answer, pending, metadata);
       return { identity: who, tokens: answer.tokens, ...(sid !== undefined && { sid }) };

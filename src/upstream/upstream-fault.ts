@@ -1,10 +1,10 @@
 /**
- * What a fault means for those who wait: `refused`, this login gives nothing; `ended`, the tokens are dead for good;
- * `unavailable`, nothing is known, and another time it may go well.
+ * The consequence of a fault: `refused`, this login fails; `ended`, the tokens are dead; `unavailable`, the
+ * state is unknown, and a later attempt may succeed.
  */
 export type UpstreamFaultKind = 'refused' | 'ended' | 'unavailable';
 
-/** What went wrong with an upstream: one name a fault, each with what its message says. */
+/** Messages of faults, by reason. */
 export const upstreamReasons = {
   // Its network
   address_not_public: 'its host is, or has among its addresses, one that is not of the public internet',
@@ -68,8 +68,8 @@ export const upstreamReasons = {
 export type UpstreamReason = keyof typeof upstreamReasons;
 
 /**
- * Something went wrong with an upstream. The message is made of our own words alone: no byte of an answer, no URL with a
- * query, no secret. What people are shown is for the pages to say (T-085).
+ * A fault of an upstream. Its message contains only our own words: no part of a response, no URL with a
+ * query, no secret. People see the text of the pages instead (T-085).
  */
 export class UpstreamFault extends Error {
   override name = 'UpstreamFault';
@@ -77,7 +77,7 @@ export class UpstreamFault extends Error {
   readonly reason: UpstreamReason;
   /** Name of the upstream. */
   readonly upstream: string;
-  /** @param detail more of our own words, or a name of ours, that says where */
+  /** @param detail more of our own words, e.g. the endpoint */
   constructor(
     upstream: string,
     kind: UpstreamFaultKind,

@@ -3,43 +3,52 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import type { UpstreamChange, UpstreamLinkRow } from '../storage/upstreams.ts';
 import type { Upstream, UpstreamIdentity, UpstreamTokens } from './upstream.ts';
 
-/** Somebody who has logged in at an upstream, and the account they are here. */
+/** A person who has logged in at an upstream, and their account. */
 export interface UpstreamLogin {
   upstream: Pick<Upstream, 'name'>;
   accountId: string;
   identity: UpstreamIdentity;
   tokens: UpstreamTokens;
-  /** The upstream's own name of the login. */
+  /** The session id of the upstream. */
   sid?: string | undefined;
-  /** What is held for the account at this upstream; undefined where nothing is. */
+  /** The stored link of the account to this upstream, if there is one. */
   present?: UpstreamLinkRow | undefined;
 }
 
-/** Keeps what upstreams give us for people, sealed (T-094). */
+/** Seals and opens the stored tokens and profiles of upstreams (T-094). */
 export interface Vault {
   /**
-   * Gives what has to be written when somebody has logged in: their tokens as the next generation, and the login there.
-   * A login without a refresh token keeps the one that is held for the same subject (AS-4).
-   * @returns the changes in their order, and the id of the upstream session they add
+   * Returns the changes to write after a login: the tokens as the next generation, and the upstream session.
+   * A login without a refresh token keeps the stored one of the same subject (AS-4).
+   * @returns the changes in their order, and the id of the new upstream session
    */
   changesOfLogin(login: UpstreamLogin): { changes: UpstreamChange[]; sessionId: string };
-  /** Opens the tokens of a link; undefined where none are held. @throws SealBroken where no key opens them */
+  /**
+   * Opens the tokens of a link; undefined if it has none.
+   * @throws SealBroken if no key opens them
+   */
   open(link: UpstreamLinkRow): UpstreamTokens | undefined;
-  /** Opens what the upstream said of the person. @throws SealBroken where no key opens it */
+  /**
+   * Opens the profile of the person.
+   * @throws SealBroken if no key opens it
+   */
   profileOf(link: UpstreamLinkRow): Readonly<Record<string, unknown>>;
   /** Seals tokens for the row of a link. */
   sealTokens(linkId: string, tokens: UpstreamTokens): Uint8Array;
-  /** Opens tokens that were sealed for the row of a link. @throws SealBroken where no key opens them */
+  /**
+   * Opens tokens that were sealed for the row of a link.
+   * @throws SealBroken if no key opens them
+   */
   openTokens(linkId: string, sealed: Uint8Array): UpstreamTokens;
 }
 
-/** What sealed tokens of a link are tied to. */
+/** The context that sealed tokens are bound to. */
 const tokensContext = (linkId: string): string => `UpstreamTokens:${linkId}`;
 
-/** What the sealed profile of a link is tied to. */
+/** The context that a sealed profile is bound to. */
 const profileContext = (linkId: string): string => `UpstreamProfile:${linkId}`;
 
-/** What is kept of an identity: its claims, and what of it we made sure of. */
+/** Returns the profile to store: the claims, and the verified parts of the identity. */
 function profileFrom({ claims, email, name }: UpstreamIdentity): Record<string, unknown> {
   const { email: _claimed, ...others } = claims;
   return {
@@ -49,7 +58,7 @@ function profileFrom({ claims, email, name }: UpstreamIdentity): Record<string, 
   };
 }
 
-/** Creates the vault. @param now epoch seconds */
+/** @param now epoch seconds */
 export function createVault(box: SealedBox, now: () => number): Vault {
   const openTokens = (linkId: string, sealed: Uint8Array): UpstreamTokens =>
     JSON.parse(box.open(sealed, tokensContext(linkId))) as UpstreamTokens;
@@ -58,7 +67,7 @@ export function createVault(box: SealedBox, now: () => number): Vault {
   const open = ({ id, tokens }: UpstreamLinkRow): UpstreamTokens | undefined =>
     tokens && openTokens(id, tokens);
 
-  /** The tokens of a login, with the refresh token that is held where it brought none. */
+  /** Returns the tokens of a login, with the stored refresh token if it has none. */
   function complete({ identity, tokens, present }: UpstreamLogin): UpstreamTokens {
     const isSame = present?.issuer === identity.issuer && present.subject === identity.subject;
     if (tokens.refreshToken !== undefined || !present || !isSame) return tokens;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { describeFailure, neverLeft } from '../../src/client/network-failure.ts';
+import { describeFailure, errorCode, neverLeft } from '../../src/client/network-failure.ts';
 
 const failed = (code: string): Error =>
   new TypeError('fetch failed', { cause: Object.assign(new Error('inner'), { code }) });
 
 describe('why a fetch failed', () => {
   it('is said in words, with the code', () => {
-    expect(describeFailure(failed('ECONNREFUSED'))).toBe('nobody listens there (ECONNREFUSED)');
+    expect(describeFailure(failed('ECONNREFUSED'))).toBe('the connection was refused (ECONNREFUSED)');
     expect(describeFailure(failed('E_OTHER'))).toBe('E_OTHER');
   });
 
@@ -20,5 +20,16 @@ describe('why a fetch failed', () => {
     expect(neverLeft(failed('ECONNREFUSED'))).toBe(true);
     expect(neverLeft(failed('ECONNRESET'))).toBe(false);
     expect(neverLeft(undefined)).toBe(false);
+  });
+});
+
+describe('the code of a failure', () => {
+  it.each([
+    [Object.assign(new Error('taken'), { code: 'EADDRINUSE' }), 'EADDRINUSE'],
+    [Object.assign(new Error('numbered'), { code: 7 }), undefined],
+    [new Error('plain'), undefined],
+    [undefined, undefined],
+  ])('of %o is %s', (error, code) => {
+    expect(errorCode(error)).toBe(code);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requireUrl } from '../../src/client/index.ts';
+import { canonicalServerUrl, isLocalAddress } from '../../src/client/url-policy.ts';
 
 describe('a URL from a server', () => {
   it.each(['https://x.example/a?b=c', 'http://127.0.0.1:9/a', 'http://[::1]:9/', 'http://localhost/'])(
@@ -46,5 +47,65 @@ describe('a URL from a server', () => {
     expect(() => requireUrl('https://10.0.0.1/', 'It', { allowLocal: false })).toThrow('local network');
     expect(() => requireUrl('http://localhost:1/', 'It', { allowLocal: false })).toThrow('local network');
     expect(requireUrl('https://x.example/', 'It', { allowLocal: false }).host).toBe('x.example');
+  });
+});
+
+describe('the URL a login is kept under', () => {
+  it.each([
+    ['https://MCP.example:443/mcp', 'https://mcp.example/mcp'],
+    ['https://mcp.example/', 'https://mcp.example'],
+    ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:3000/mcp'],
+  ])('%s is %s (A7-01)', (given, canonical) => {
+    expect(canonicalServerUrl(given)).toBe(canonical);
+  });
+
+  it('is none where it is no URL of a server (T-182)', () => {
+    expect(() => canonicalServerUrl('javascript:alert(1)')).toThrow('is refused');
+    expect(() => canonicalServerUrl('http://mcp.example/')).toThrow('use https');
+    expect(canonicalServerUrl('http://mcp.example/mcp', { dangerouslyAllowHttp: true })).toBe(
+      'http://mcp.example/mcp',
+    );
+  });
+});
+
+describe('local address', () => {
+  const hostname = (host: string): string => new URL(`https://${host}`).hostname;
+
+  describe('a local address', () => {
+    it.each([
+      'localhost',
+      'localhost.',
+      'a.localhost',
+      '127.0.0.1',
+      '127.1',
+      '0x7f.1',
+      '2130706433',
+      '0.0.0.0',
+      '10.1.2.3',
+      '172.16.0.1',
+      '172.31.9.9',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '[::1]',
+      '[::]',
+      '[::ffff:127.0.0.1]',
+      '[fd00::1]',
+      '[fe80::1]',
+    ])('is %s (T-185)', (host) => {
+      expect(isLocalAddress(hostname(host))).toBe(true);
+    });
+
+    it.each([
+      'example.com',
+      '172.32.0.1',
+      '100.128.0.1',
+      '8.8.8.8',
+      '[2001:db8::1]',
+      'fd.example',
+      '10.example.com',
+    ])('is not %s', (host) => {
+      expect(isLocalAddress(hostname(host))).toBe(false);
+    });
   });
 });

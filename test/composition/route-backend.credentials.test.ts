@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { composeRouteCredentials, type RouteCredentialsParts } from '../../src/composition/route-backend.ts';
-import { accountMark } from '../../src/crypto/account-mark.ts';
+import { accountMark } from '../../src/crypto/secret.ts';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { credentialSettings } from '../../src/settings/credentials.ts';

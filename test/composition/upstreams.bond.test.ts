@@ -4,7 +4,7 @@ import { composeBond } from '../../src/composition/upstreams.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Upstream } from '../../src/upstream/upstream.ts';
-import { startBond } from '../upstream/bond/subject.ts';
+import { startBond } from '../upstream/links/subject.ts';
 
 async function start(upstreams: Upstream[]) {
   const subject = await startBond();

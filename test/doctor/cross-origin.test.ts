@@ -13,7 +13,7 @@ const silent: Answer = {
   url: 'https://a/',
   evidence: [],
   reason: 'unreachable',
-  why: 'nobody listens there',
+  why: 'the connection was refused',
 };
 
 const any = { 'access-control-allow-origin': '*' };
@@ -37,7 +37,7 @@ describe('what a browser lets a page do', () => {
 
   it.each([
     ['no 2xx', answered(404, any), 'POST', [], 'OPTIONS is answered with 404'],
-    ['no answer', silent, 'POST', [], 'OPTIONS is answered with no answer (nobody listens there)'],
+    ['no answer', silent, 'POST', [], 'OPTIONS is answered with no answer (the connection was refused)'],
     ['no origin', answered(204, {}), 'POST', [], 'Access-Control-Allow-Origin is missing'],
     ['no method', answered(204, any), 'DELETE', [], 'Access-Control-Allow-Methods lacks DELETE'],
     [

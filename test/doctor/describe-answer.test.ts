@@ -13,8 +13,8 @@ it('an answer is described by what decides: status, type, target, or why there i
   expect(describeAnswer(answered(200, { 'content-type': 'so what' }))).toBe('200 "so what"');
   expect(describeAnswer(answered(302, { location: '/login' }))).toBe('302 to "/login"');
   const none = { kind: 'unanswered' as const, method: 'GET', url: 'x', evidence: [] };
-  expect(describeAnswer({ ...none, reason: 'unreachable', why: 'nobody listens there' })).toBe(
-    'no answer (nobody listens there)',
+  expect(describeAnswer({ ...none, reason: 'unreachable', why: 'the connection was refused' })).toBe(
+    'no answer (the connection was refused)',
   );
   expect(describeAnswer({ ...none, reason: 'refused', why: 'it is no URL' })).toBe('not asked: it is no URL');
   expect(mediaType(answered(200, { 'content-type': 'Application/JSON;x=1' }))).toBe('application/json');

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openToOthers } from '../../src/upstream/open-to-others.ts';
+import { worldReadableMode } from '../../src/upstream/open-to-others.ts';
 import { testFolder } from '../client/support/folder.ts';
 
 it.each([
@@ -14,9 +14,9 @@ it.each([
   const file = join(testFolder(), 'secret');
   writeFileSync(file, 'canary');
   chmodSync(file, mode);
-  expect(openToOthers(file)).toBe(open);
+  expect(worldReadableMode(file)).toBe(open);
 });
 
 it('a file that is not there is open to nobody', () => {
-  expect(openToOthers(join(testFolder(), 'secret'))).toBeUndefined();
+  expect(worldReadableMode(join(testFolder(), 'secret'))).toBeUndefined();
 });

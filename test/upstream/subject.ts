@@ -1,13 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
 import { createUpstreams, type UpstreamsOptions } from '../../src/upstream/create-upstreams.ts';
-import type { AuthorizationWishes, CompletedAuthorization, Upstream } from '../../src/upstream/upstream.ts';
+import type {
+  AuthorizationWishes,
+  CompletedAuthorization,
+  Upstream,
+  UpstreamSettings,
+} from '../../src/upstream/upstream.ts';
 import {
   UpstreamFault,
   type UpstreamFaultKind,
   type UpstreamReason,
 } from '../../src/upstream/upstream-fault.ts';
-import type { UpstreamSettings } from '../../src/upstream/upstream-settings.ts';
 import { createWalker, type Walker } from '../support/upstreams/browse.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../support/upstreams/open-id.ts';
 import { lin, type UpstreamPerson, upstreamClient } from '../support/upstreams/people.ts';

@@ -5,19 +5,26 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { requirePkce, type UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
-import { dpopHandle } from '../dpop/dpop-handle.ts';
-import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
+import {
+  clientAuthentication,
+  exchangeOptions,
+  oauthClient,
+  readRefusal,
+  resourceParameter,
+} from '../oauth-client.ts';
 import { describeDifference, quote } from '../quote.ts';
-import { isRedirectRefusal } from '../registration/redirect-uris.ts';
-import { resourceParameter } from '../resource-parameter.ts';
+import { isRedirectRefusal } from '../registration/dynamic-registration.ts';
 import type { Credential, PrivateJwk, Registration } from '../stores/credential-store.ts';
-import { withNonceRetry } from '../tokens/token-request.ts';
-import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
+import { dpopHandle } from '../tokens/dpop.ts';
+import { credentialIssuer, toCredential, withNonceRetry } from '../tokens/token-request.ts';
 import { requireUrl } from '../url-policy.ts';
 
-/** An authorization request under way. It holds the code verifier: keep it secret, keep it with this login only. */
+/**
+ * An authorization request in progress. It contains the code verifier: keep it secret, and use it for this
+ * login only.
+ */
 export interface PendingAuthorization {
-  /** The validated authorization server, kept before the redirect so that the answer is judged by it (A6-06). */
+  /** The validated authorization server of the request, by which the response is checked (A6-06). */
   authorizationServer: UsableAuthorizationServer;
   registration: Registration;
   redirectUri: string;
@@ -26,18 +33,18 @@ export interface PendingAuthorization {
   withoutResource?: true | undefined;
   state: string;
   codeVerifier: string;
-  /** What was asked for; empty where `scope` was left out. */
+  /** The requested scopes; empty if `scope` was omitted. */
   scopes: string[];
-  /** The key the token is to be bound to, if any. */
+  /** The key to bind the token to, if any. */
   dpopKey?: PrivateJwk | undefined;
 }
 
 /**
- * Chooses the scopes to ask for: the user's, else the challenge's, else all that the resource publishes, else none.
- * `offline_access` comes on top only where the authorization server lists it.
- * @param found what discovery found
- * @param wanted scopes the user named
- * @returns the scopes; none means that `scope` is left out
+ * Chooses the scopes to request: the user's, else the challenge's, else all that the resource publishes, else
+ * none. `offline_access` is added only if the authorization server lists it.
+ * @param found the result of discovery
+ * @param wanted scopes of the user
+ * @returns the scopes; if there are none, `scope` is omitted
  * @see MCP authorization "Scope Selection Strategy" (A8-06, A9-02)
  */
 export function chooseScopes(
@@ -52,13 +59,14 @@ export function chooseScopes(
 
 /**
  * Builds an authorization request.
- * @param found what discovery found
+ * @param found the result of discovery
  * @param registration the client
- * @param options redirect URI, scopes the user named, and the key of the token where it is to be bound to one; the
- *   code is then bound to it too
- * @returns the URL to open in a browser, and what has to be kept until its answer
+ * @param options redirect URI, scopes of the user, and the key if the token and the code are to be bound to
+ *   one
+ * @returns the URL to open in a browser, and the data to keep until the response
  * @throws ClientError `authorization_server_changed`, `no_pkce`
- * @see RFC 6749 section 4.1.1; RFC 7636 section 4.3; RFC 8707 section 2.1; RFC 9449 section 10 (A6-01, A6-04, A7-01, A13-09)
+ * @see RFC 6749 section 4.1.1; RFC 7636 section 4.3; RFC 8707 section 2.1; RFC 9449 section 10 (A6-01, A6-04,
+ *   A7-01, A13-09)
  */
 export async function startAuthorization(
   found: DiscoveredServer,
@@ -99,12 +107,13 @@ export async function startAuthorization(
 }
 
 /**
- * Judges an authorization response: state, then issuer, byte for byte, then the error or code. Nothing of a response
- * with the wrong state or issuer is used or shown.
- * @param pending the request it should answer
+ * Checks an authorization response: state, then issuer, byte for byte, then the error or code. Nothing of a
+ * response with the wrong state or issuer is used or shown.
+ * @param pending the request
  * @param parameters query of the redirect
- * @returns the checked parameters, which alone can be exchanged
- * @throws ClientError `authorization_response_rejected`, `issuer_mismatch`, `authorization_denied`, `redirect_uri_refused`
+ * @returns the checked parameters; only these can be exchanged
+ * @throws ClientError `authorization_response_rejected`, `issuer_mismatch`, `authorization_denied`,
+ *   `redirect_uri_refused`
  * @see RFC 9207 section 2.4; RFC 6749 sections 4.1.2 and 10.12 (A6-04, A6-08, A6-09, A6-10, T-026, T-187)
  */
 export function processAuthorizationResponse(
@@ -161,11 +170,10 @@ export function processAuthorizationResponse(
 }
 
 /**
- * Turns an authorization response into tokens. Nothing is sent before the response passed every check.
- * @param context where requests go through
- * @param pending the request it answers
+ * Exchanges an authorization response for tokens. The code is sent only after all checks of the response.
+ * @param context fetch, clock and limits
+ * @param pending the request
  * @param parameters query of the redirect
- * @returns the credential
  * @throws ClientError those of {@link processAuthorizationResponse}; `token_refused`
  * @see RFC 6749 section 4.1.3; RFC 7636 section 4.5; RFC 8707 section 2.2; RFC 9449 section 5 (A7-01, A13-09)
  */

@@ -1,59 +1,63 @@
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
-import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import {
   type GivenClient,
+  isClientKnown,
   keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,
 } from '../registration/registration.ts';
-import { isClientKnown } from '../registration/registration-check.ts';
+import type { Authorizer } from '../session/session.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
+import { chooseDpopKey } from '../tokens/dpop.ts';
 import { finishAuthorization, startAuthorization } from './authorization.ts';
-import type { AuthorizationAgent } from './authorization-agent.ts';
 
-/** What the caller of a login chooses. */
+/** Options of {@link loginWithCode}. */
 export interface CodeLoginOptions extends DiscoveryOptions {
-  /** Where the login is kept. */
+  /** The store for the login. */
   store: CredentialStore;
-  /** Takes the user through the authorization. It may be asked twice, one request after the other. */
+  /** Sends the user through the authorization. It may be called twice, one request after the other. */
   agent: AuthorizationAgent;
   /** A client registered beforehand. */
   given?: GivenClient | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
-  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  /**
+   * Allows this client to register if registration is restricted; it is sent to the registration endpoint
+   * only (RFC 7591 section 3).
+   */
   initialAccessToken?: string | undefined;
-  /** Shown on the consent page of a client that is registered now. */
+  /** The name on the consent page of a client that is registered now. */
   clientName?: string | undefined;
-  /** Scopes to ask for instead of those the server names. */
+  /** Scopes to request instead of those that the server names. */
   scopes?: readonly string[] | undefined;
-  /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
+  /** Binds the token to a key of this client. If undefined, only if the server requires it (A13-11). */
   dpop?: boolean | undefined;
-  /** True where the authorization server surely knows the kept client: it is then not asked about it beforehand. */
+  /** True if the authorization server certainly knows the stored client: the check of it is then skipped. */
   isClientSure?: boolean | undefined;
   progress?: CodeLoginProgress | undefined;
 }
 
-/** Told what happens during a login, in order. */
+/** Callbacks during a login, in order. */
 export interface CodeLoginProgress {
   discovered?(found: DiscoveredServer): void;
-  /** A second time where the authorization server had forgotten the first client. */
+  /** Called again if the client was registered anew, because the authorization server no longer knew it. */
   registered?(registration: Registration, how: ObtainedRegistration['how']): void;
 }
 
 /**
- * Logs in to an MCP server with the authorization code flow: discovery, registration, the user's consent, tokens.
- * Where the authorization server has forgotten a client it registered earlier, or takes no other port than that of its
- * redirect URI, the client is registered anew, once (CL-2, CL-3). A login that fails ends no other one: a client that the
- * user gave for it is kept once it has succeeded, and one that is replaced stays for the logins that were made with it.
+ * Logs in to an MCP server with the authorization code flow: discovery, registration, the user's consent,
+ * tokens.
+ * If the authorization server no longer knows a client that it registered earlier, or accepts only the exact
+ * port of its redirect URI, the client is registered anew, once (CL-2, CL-3). A failed login ends no other
+ * login: a given client is stored after the login has succeeded, and a replaced one is kept for its logins.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param options where the login is kept, who takes the user through it, and what to ask for
- * @returns what was discovered, and the credential, which the store has already
- * @throws ClientError; DiscoveryError with the trace; what the agent throws
+ * @param options the store, the agent, and the scopes to request
+ * @returns the result of discovery, and the credential, which is already stored
+ * @throws ClientError; DiscoveryError with the trace; the errors of the agent
  * @see MCP authorization "Authorization Flow Steps"; RFC 6749 section 4.1 (A6-06, A7-01)
  */
 export async function loginWithCode(
@@ -67,12 +71,12 @@ export async function loginWithCode(
 }
 
 /**
- * The same, where discovery is done: registration, the user's consent, tokens.
+ * Logs in like {@link loginWithCode}, to a server that was discovered before.
  * @param context fetch, clock and limits
- * @param found what discovery found
+ * @param found the result of discovery
  * @param options see {@link loginWithCode}
- * @returns the credential, which the store has already
- * @throws ClientError; what the agent throws
+ * @returns the credential, which is already stored
+ * @throws ClientError; the errors of the agent
  */
 export async function loginToDiscovered(
   context: ClientContext,
@@ -97,7 +101,7 @@ export async function loginToDiscovered(
   return authorize(context, found, anew, options);
 }
 
-/** Reasons for which a client registered anew gets in where the kept one does not. */
+/** Reasons after which a newly registered client may succeed. */
 const staleReasons: readonly ClientError['reason'][] = ['client_unknown', 'redirect_uri_refused'];
 
 function isStale(error: unknown): error is ClientError {
@@ -117,7 +121,7 @@ function registrationOptions(options: CodeLoginOptions): RegistrationOptions {
   };
 }
 
-/** @returns a client that the authorization server knows, as far as it tells before a browser opens */
+/** Returns a client that the authorization server knows, as far as this can be checked without a browser. */
 async function obtainKnownClient(
   context: ClientContext,
   found: DiscoveredServer,
@@ -130,7 +134,7 @@ async function obtainKnownClient(
     return client;
   const { redirectUri } = agent;
   const { url } = await startAuthorization(found, client.registration, { redirectUri, scopes });
-  // The endpoint may be within reach of the user's browser only.
+  // The endpoint may be reachable from the user's browser only.
   if (await isClientKnown(context, url).catch(() => true)) return client;
   return obtainRegistration(context, found, store, { ...wanted, refused: client.registration.clientId });
 }
@@ -153,4 +157,55 @@ async function authorize(
   await store.saveCredential(found.server, credential);
   await keepRegistration(store, client);
   return credential;
+}
+
+/** An authorization request that waits for its response. */
+export interface AuthorizationRequest {
+  /** The URL to open in the user's browser. */
+  url: string;
+  /** The `state` of a valid response. */
+  state: string;
+}
+
+/**
+ * Sends the user through one authorization request, and returns the response: with a browser, pasted text, or
+ * a test.
+ */
+export interface AuthorizationAgent {
+  /** Redirect URI of this login. It already receives responses. */
+  redirectUri: string;
+  /** Redirect URIs for a new client; one of them has to allow `redirectUri`. */
+  registeredRedirectUris: readonly string[];
+  /**
+   * Waits for the response. It may be called again after the first call has ended: if the authorization
+   * server no longer knows the client, a new one is registered, and the user is asked again.
+   * @returns the query of the redirect, unchecked
+   * @throws ClientError `login_timed_out`, `authorization_denied`
+   */
+  receive(request: AuthorizationRequest): Promise<URLSearchParams>;
+}
+
+/**
+ * Creates an authorizer with the authorization code flow: whenever a session needs a credential, the agent
+ * sends the user through an authorization. Each time, discovery starts with the current challenge. If the
+ * server now names another authorization server, the client is registered there (A5-10).
+ * @param context fetch, clock and limits
+ * @param options as for a login; `scopes` are those of the first login, a step-up requests all granted and
+ *   required ones
+ * @see MCP authorization "Step-Up Authorization Flow" (A3-09, A8-07)
+ */
+export function codeAuthorizer(
+  context: ClientContext,
+  options: Omit<CodeLoginOptions, 'challenge' | 'isClientSure'>,
+): Authorizer {
+  return async ({ server, why, scopes = options.scopes, challenge }) => {
+    const isClientSure = why === 'insufficient_scope';
+    const { credential } = await loginWithCode(context, server, {
+      ...options,
+      scopes,
+      challenge,
+      isClientSure,
+    });
+    return credential;
+  };
 }

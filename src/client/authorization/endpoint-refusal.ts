@@ -1,14 +1,14 @@
-/** What an authorization endpoint says that refuses a request: the code and the words of OAuth, or the title of a page. */
+/** The refusal of an authorization endpoint: an OAuth error, or the title of an error page. */
 export interface EndpointRefusal {
   error?: string | undefined;
   description?: string | undefined;
   title?: string | undefined;
 }
 
-/** Sends the authorization request, asking for an answer of this media type. */
+/** Sends the authorization request with this `Accept` header. */
 type Ask = (accept: string) => Promise<Response>;
 
-/** As much of an error page as is looked through, in characters. */
+/** Maximum length of an error page, in characters. */
 const maxPageLength = 64 * 1024;
 
 async function readPage(response: Response): Promise<string> {
@@ -21,7 +21,7 @@ async function readPage(response: Response): Promise<string> {
   return text;
 }
 
-/** @returns undefined for what is no refusal that is meant for programs */
+/** Returns the OAuth error of a JSON body, if it is one. */
 function readForProgram(text: string): EndpointRefusal | undefined {
   try {
     const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
@@ -33,10 +33,10 @@ function readForProgram(text: string): EndpointRefusal | undefined {
 }
 
 /**
- * Asks once more for a refusal that a person was shown a page for, in the form that is meant for programs.
+ * Requests the JSON form of a refusal that came as a page for people.
  * @param ask sends the same request
- * @param status of the refusal
- * @returns undefined where there is no such form, or the answer is another one by now
+ * @param status status of the refusal
+ * @returns undefined if there is no such form, or the response has another status now
  */
 export async function askForRefusal(ask: Ask, status: number): Promise<EndpointRefusal | undefined> {
   try {
@@ -44,15 +44,15 @@ export async function askForRefusal(ask: Ask, status: number): Promise<EndpointR
     if (response.status === status) return readForProgram(await readPage(response));
     await response.body?.cancel();
   } catch {
-    // The page is all there is then.
+    // Only the page is known then.
   }
   return undefined;
 }
 
 /**
- * Reads why an authorization endpoint refuses a request. Its standard has no form for what cannot be sent to the redirect
- * URI: most servers show a page, many tell the same to programs as JSON.
- * @param response the refusal, to a request for a page
+ * Reads the reason why an authorization endpoint rejects a request. OAuth defines no format for errors that
+ * cannot be sent to the redirect URI: most servers show a page, and many return JSON to programs.
+ * @param response the refusal of a request for a page
  * @param ask sends the same request
  * @see RFC 6749 section 4.1.2.1
  */

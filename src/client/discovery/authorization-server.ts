@@ -1,8 +1,11 @@
-import { authorizationBaseUrl, fallbackEndpoints } from '../../oauth/default-endpoints.ts';
 import type { NoteSlip } from '../../oauth/foreign-json.ts';
 import { isKnownEndpoint, isSameIssuer } from '../../oauth/issuer.ts';
 import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
-import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
+import {
+  authorizationBaseUrl,
+  authorizationServerMetadataUrls,
+  fallbackEndpoints,
+} from '../../oauth/well-known.ts';
 import { ClientError } from '../client-error.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { requireUrl } from '../url-policy.ts';
@@ -17,7 +20,7 @@ import {
   refuseDocument,
   type UnusablePlace,
   unusablePlaces,
-} from './discovery-walk.ts';
+} from './well-known.ts';
 
 const listMembers = [
   'scopes_supported',
@@ -30,7 +33,7 @@ const listMembers = [
 
 type ListMember = (typeof listMembers)[number];
 
-/** Authorization server metadata that passed every check and has what a login needs. */
+/** Authorization server metadata that passed all checks, and has the members that a login needs. */
 export type UsableAuthorizationServer = {
   issuer: string;
   authorization_endpoint: string;
@@ -51,7 +54,7 @@ const secretEndpoints = [
 ] as const;
 
 /**
- * Requires that an authorization server protects its codes.
+ * Requires PKCE with S256 of an authorization server.
  * @param as its metadata
  * @throws ClientError `no_pkce`
  * @see MCP authorization "Authorization Code Protection"; RFC 7636 (A4-06, T-183)
@@ -62,16 +65,16 @@ export function requirePkce(
   if (as.code_challenge_methods_supported?.includes('S256')) return;
   throw new ClientError(
     'no_pkce',
-    `The authorization server ${as.issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported), so a login is not safe.`,
+    `The authorization server ${as.issuer} does not list PKCE with S256 (code_challenge_methods_supported), so a login is not safe.`,
   );
 }
 
 /**
- * Checks a metadata document whose issuer is already confirmed.
- * @param walk rules for URLs, origins on which endpoints may stand besides the issuer's, and whether PKCE is needed
+ * Checks a metadata document whose issuer was verified before.
+ * @param walk rules for URLs, allowed origins of endpoints besides the issuer's, and if PKCE is needed
  * @param document the document
  * @param issuer its issuer
- * @returns the members this client reads, in their right types
+ * @returns the members that this client uses, in their right types
  * @throws ClientError `no_pkce`, `bad_url`, `foreign_endpoint`
  * @see RFC 8414 section 2; MCP authorization "Authorization Code Protection" (A4-06, T-182, T-183)
  */
@@ -133,7 +136,10 @@ function usable(
   }
 }
 
-/** Asks a place for metadata that names its issuer. @param unusable gets the place if it may have some */
+/**
+ * Fetches metadata with an issuer from a URL.
+ * @param unusable gets the URL if it may have metadata, but is not usable
+ */
 async function askForMetadata(
   walk: DiscoveryWalk,
   url: string,
@@ -150,11 +156,14 @@ async function askForMetadata(
 }
 
 /**
- * Finds the metadata of an issuer, in the order of the specification. The first document with an issuer decides.
- * @param issuer the issuer identifier that the metadata must name, but for one slash at its end
- * @returns the metadata, whose `issuer` is spelled as the metadata has it
- * @throws ClientError `no_metadata`, `server_error`, `issuer_mismatch`, and those of {@link requireUsableAuthorizationServer}
- * @see RFC 8414 section 3.3; MCP authorization "Authorization Server Metadata Discovery" (A4-02, A4-03, A4-04)
+ * Finds the metadata of an issuer, in the order of the specification. The first document with an issuer
+ * decides.
+ * @param issuer the issuer identifier that the metadata must have, except for one slash at its end
+ * @returns the metadata, with `issuer` as spelled in it
+ * @throws ClientError `no_metadata`, `server_error`, `issuer_mismatch`, and those of {@link
+ *   requireUsableAuthorizationServer}
+ * @see RFC 8414 section 3.3; MCP authorization "Authorization Server Metadata Discovery" (A4-02, A4-03,
+ *   A4-04)
  */
 export async function findAuthorizationServer(
   walk: DiscoveryWalk,
@@ -190,11 +199,12 @@ export async function findAuthorizationServer(
 }
 
 /**
- * Finds the authorization server of a 2025-03-26 server: metadata at the origin, else the default endpoints there.
- * A document that names another issuer is a copy (A2-03); that issuer is then asked itself.
- * @param resourcePlaces places that may have protected resource metadata: the server need not be an old one, and nothing
- *   is assumed then that no document says
- * @throws ClientError `server_error` and others if a place may have metadata, and no place has
+ * Finds the authorization server of a 2025-03-26 server: metadata at the origin, else the default endpoints
+ * there. If a document names another issuer, it is a copy (A2-03), and the metadata of that issuer is
+ * fetched.
+ * @param resourcePlaces URLs that may have protected resource metadata: the server may then be a newer one,
+ *   so that no default endpoints are assumed
+ * @throws ClientError `server_error` and others if a URL may have metadata, but none is usable
  * @see MCP authorization 2025-03-26 sections 2.3.2 and 2.3.3 (A2-01, A2-02, A2-05, A2-08)
  */
 export async function findAuthorizationServerAtOrigin(

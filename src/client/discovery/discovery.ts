@@ -2,58 +2,57 @@ import { isSameIssuer } from '../../oauth/issuer.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { ClientError, DiscoveryError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import { isLocalAddress } from '../local-address.ts';
-import { type KeptChoices, keptChoices } from '../session/login-choices.ts';
+import { type InheritedChoices, inheritedChoices } from '../session/former-login.ts';
 import type { FormerLogin } from '../stores/credential-store.ts';
-import { requireUrl } from '../url-policy.ts';
+import { isLocalAddress, requireUrl } from '../url-policy.ts';
 import {
   findAuthorizationServer,
   findAuthorizationServerAtOrigin,
   type UsableAuthorizationServer,
 } from './authorization-server.ts';
-import type { DiscoveryStep } from './discovery-step.ts';
-import { type DiscoveryWalk, noteSlip } from './discovery-walk.ts';
 import { askForChallenge, type FirstChallenge, readFirstChallenge } from './first-challenge.ts';
 import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
+import { type DiscoveryStep, type DiscoveryWalk, noteSlip } from './well-known.ts';
 
-/** What discovery found out about an MCP server. */
-export interface DiscoveredServer extends KeptChoices {
+/** The result of discovery for an MCP server. */
+export interface DiscoveredServer extends InheritedChoices {
   /** Canonical URL of the MCP server. */
   server: string;
   /** Resource indicator to send: as published, else the canonical URL (RFC 8707 section 2, A7-01). */
   resource: string;
-  /** How the authorization server was found. */
+  /** The source of the authorization server's metadata. */
   model: 'protected_resource' | 'origin_metadata' | 'default_endpoints';
   authorizationServer: UsableAuthorizationServer;
   protectedResource?: UsableProtectedResource;
   /** Scopes of the first challenge. */
   challengedScopes?: string[];
-  /** True where the server takes only tokens bound to a key of the client (RFC 9449, RFC 9728 section 2). */
+  /** Set if the server accepts only tokens bound to a key of the client (RFC 9449, RFC 9728 section 2). */
   dpopRequired?: true;
   trace: readonly DiscoveryStep[];
 }
 
-/** Choices of the caller. */
+/** Options of {@link discover}. */
 export interface DiscoveryOptions {
-  /** Chooses among several authorization servers; the first unless told (RFC 9728 section 7.6, A3-08). */
+  /** Chooses among several authorization servers (default: the first; RFC 9728 section 7.6, A3-08). */
   chooseAuthorizationServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
   /**
-   * Issuer of the only authorization server that may be asked, where that is known before; it is the one chosen among
-   * several. Nothing is sent to another one that the MCP server names, which may have changed hands (T-184).
+   * Issuer of the only authorization server to use, if it is known in advance. It is chosen among several.
+   * Nothing is sent to another one that the MCP server names, because the MCP server may have a new owner
+   * (T-184).
    */
   issuer?: string | undefined;
-  /** Origins, besides the issuer's, on which token, registration and revocation endpoints may stand. */
+  /** Origins, besides the issuer's, that may host token, registration and revocation endpoints. */
   allowedEndpointOrigins?: readonly string[] | undefined;
-  /** True where no authorization code will be asked for: the authorization server then needs no PKCE. */
+  /** True if no authorization code will be requested: the authorization server then needs no PKCE. */
   withoutCode?: boolean | undefined;
   /**
-   * True leaves the `resource` parameter out of every request, for an authorization server that refuses it. Its tokens
-   * may then be good for more than this MCP server, which has to check their audience all the more (CL-5).
+   * True omits the `resource` parameter from every request, for an authorization server that rejects it. Its
+   * tokens may then be valid beyond this MCP server, which has to check their audience all the more (CL-5).
    */
   withoutResource?: boolean | undefined;
-  /** The login in whose place this one comes: what was chosen at it is chosen again, at the same authorization server. */
+  /** The login that this one replaces: its choices are repeated at the same authorization server. */
   before?: FormerLogin | undefined;
-  /** `WWW-Authenticate` with which the server has refused a request already; it is then not asked for one. */
+  /** `WWW-Authenticate` of an earlier rejection by the server. No further request is then made for it. */
   challenge?: string | null | undefined;
 }
 
@@ -81,7 +80,10 @@ function requireIssuer(expected: string | undefined, server: string, { issuer }:
   );
 }
 
-/** A server that answers without a token, or one that refuses in a way that says nothing about tokens. */
+/**
+ * The error for a server that accepts requests without a token, or rejects them with a status that does not
+ * concern tokens.
+ */
 function notProtected(url: string, instead: string | undefined): ClientError {
   return new ClientError(
     'not_protected',
@@ -92,14 +94,14 @@ function notProtected(url: string, instead: string | undefined): ClientError {
 }
 
 /**
- * Walks from the URL of an MCP server to the authorization server that issues its tokens: 401 challenge, protected
- * resource metadata, authorization server metadata; where there is no protected resource metadata, the 2025-03-26 way.
- * No token, code or secret is sent.
+ * Discovers the authorization server of an MCP server, from its URL: 401 challenge, protected resource
+ * metadata, authorization server metadata; without protected resource metadata, the way of the revision
+ * 2025-03-26. No token, code or secret is sent.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param options choices of the caller
- * @throws DiscoveryError with the trace up to the failure; its reason is `not_protected` for a server that asks for no
- *   token, `authorization_server_changed` for one that names another authorization server than may be asked
+ * @throws DiscoveryError with the trace up to the failure; its reason is `not_protected` for a server that
+ *   requires no token, and `authorization_server_changed` for one that names another authorization server
+ *   than allowed
  * @see MCP authorization "Authorization Flow"; RFC 9728; RFC 8414 (A2-08, A3-04, A3-05)
  */
 export async function discover(
@@ -146,7 +148,7 @@ export async function discover(
       const { resource, dpop_bound_access_tokens_required: bound } = protectedResource;
       return {
         ...found,
-        ...keptChoices(options, authorizationServer),
+        ...inheritedChoices(options, authorizationServer),
         ...(bound === true ? { dpopRequired: bound } : {}),
         model: 'protected_resource',
         resource,
@@ -157,7 +159,7 @@ export async function discover(
     if (!challenge.protected) throw notProtected(url, challenge.instead);
     const { model, metadata } = await findAuthorizationServerAtOrigin(walk, unusable);
     requireIssuer(options.issuer, server, metadata);
-    const choices = keptChoices(options, metadata);
+    const choices = inheritedChoices(options, metadata);
     return { ...found, ...choices, model, resource: server, authorizationServer: metadata };
   } catch (error) {
     if (error instanceof ClientError) throw new DiscoveryError(error, trace);

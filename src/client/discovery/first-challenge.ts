@@ -1,30 +1,32 @@
-import { type Challenge, parseChallenges } from '../../oauth/challenge.ts';
-import { findGrammarFault } from '../../oauth/challenge-grammar.ts';
+import { type Challenge, findGrammarFault, parseChallenges } from '../../oauth/challenge.ts';
 import { isSuccess, type NoteSlip, type Slip } from '../../oauth/foreign-json.ts';
 import { isScopeToken, parseScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import { limitedFetch } from '../limited-fetch.ts';
-import { type DiscoveryWalk, discoveryProtocolVersion, isPassing, noteSlip } from './discovery-walk.ts';
+import { type DiscoveryWalk, discoveryProtocolVersion, isPassing, noteSlip } from './well-known.ts';
 
-/** What a server says to a request without a token. */
+/** The response of a server to a request without a token. */
 export interface FirstChallenge {
-  /** Whether the server answered 401. */
+  /** True if the server responded with 401. */
   protected: boolean;
-  /** What it answered in place of that, in words; undefined if it did. */
+  /** The statuses that it sent instead of 401, in words; undefined if it sent 401. */
   instead?: string;
   /** `resource_metadata` of the challenge (RFC 9728 section 5.1). */
   resourceMetadata?: string;
   /** `scope` of the challenge. */
   scopes?: string[];
-  /** True where only tokens bound to a key are taken: a DPoP challenge, and no bearer challenge (RFC 9449 section 7.1). */
+  /**
+   * Set if only tokens bound to a key are accepted: there is a DPoP challenge, and no bearer challenge (RFC
+   * 9449 section 7.1).
+   */
   dpop?: true;
 }
 
 /**
- * Reads what a challenge offers for discovery.
- * A bearer challenge wins over others; one with `resource_metadata` wins over one without.
- * @param header the `WWW-Authenticate` fields, joined by a comma; null where there are none
- * @param note told of a slip of its spelling
+ * Reads the parts of a challenge that discovery needs. A bearer challenge is preferred to others, one with
+ * `resource_metadata` to one without.
+ * @param header the `WWW-Authenticate` fields, joined by a comma; null if there are none
+ * @param note called for a deviation in its syntax
  * @see RFC 9728 section 5.1; RFC 6750 section 3 (A3-06)
  */
 export function readFirstChallenge(
@@ -51,8 +53,9 @@ export function readFirstChallenge(
 }
 
 /**
- * Asks the MCP server without a token: a POST that has no effect, then a GET, until one is answered with 401.
- * @throws ClientError `server_error` at a 5xx or a 4xx that says "later", and those of {@link limitedFetch}
+ * Sends requests without a token to the MCP server: a POST without an effect, then a GET, until one is
+ * rejected with 401.
+ * @throws ClientError `server_error` for a 5xx or a temporary 4xx, and those of {@link limitedFetch}
  * @see MCP authorization "Authorization Flow Steps" (A2-08)
  */
 export async function askForChallenge(walk: DiscoveryWalk): Promise<FirstChallenge> {

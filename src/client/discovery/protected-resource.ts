@@ -13,18 +13,18 @@ import {
   readStrings,
   refuseDocument,
   type UnusablePlace,
-} from './discovery-walk.ts';
+} from './well-known.ts';
 
-/** Protected resource metadata that may be used for the server asked about. */
+/** Protected resource metadata that passed the checks for an MCP server. */
 export interface UsableProtectedResource extends ProtectedResourceMetadata {
   authorization_servers: string[];
 }
 
 /**
- * Checks protected resource metadata against the URL being called.
- * @param document what the well-known place holds
+ * Checks protected resource metadata against the URL of the MCP server.
+ * @param document the content of the well-known URL
  * @param server URL of the MCP server
- * @returns the metadata, or why it must not be used
+ * @returns the metadata, or the reason why it must not be used
  * @see RFC 9728 sections 2 and 3.3 (A3-07, T-185)
  */
 export function checkProtectedResource(
@@ -44,7 +44,7 @@ export function checkProtectedResource(
     return {
       kind: 'refused',
       reason: 'resource_mismatch',
-      why: `The metadata is for another server: ${describeDifference(server, resource)}. Look at the URL that was given; where it is right, whoever runs the server has to publish it as "resource".`,
+      why: `The metadata is for another server: ${describeDifference(server, resource)}. Check the URL. If it is right, the operator of the server has to publish it as "resource".`,
       resource,
     };
   const servers = readStrings(document.authorization_servers) ?? [];
@@ -71,9 +71,10 @@ export function checkProtectedResource(
 }
 
 /**
- * The place that a challenge names, if it can be asked: a URL of the server's own origin, also one that is relative.
+ * Returns the metadata URL of a challenge if it may be fetched: a URL on the server's own origin, or a
+ * relative one.
  * @param challenged `resource_metadata` of the challenge
- * @returns the place, or why it is not asked; neither if it is empty
+ * @returns the URL, or why it is not fetched; neither if it is empty
  * @see RFC 9728 sections 5.1 and 7.7 (T-185, FA-24)
  */
 function challengedPlace(walk: DiscoveryWalk, challenged: string): { place?: string; why?: string } {
@@ -105,19 +106,19 @@ function challengedPlace(walk: DiscoveryWalk, challenged: string): { place?: str
   }
 }
 
-/** What a search for protected resource metadata came to. */
+/** The result of a search for protected resource metadata. */
 export interface FoundProtectedResource {
-  /** Undefined if no place holds metadata that can be used. */
+  /** Undefined if no URL has usable metadata. */
   metadata?: UsableProtectedResource;
-  /** Every place that was asked, in order. */
+  /** Every URL that was fetched, in order. */
   asked: readonly string[];
-  /** Places that may hold metadata and could not be used. */
+  /** URLs that may have metadata, but are not usable. */
   unusable: readonly UnusablePlace[];
 }
 
 /**
- * Finds protected resource metadata: where the challenge says, else path-inserted, else at the root. The next place is
- * asked if the one before held no document that can be read.
+ * Finds protected resource metadata: at the URL of the challenge, else path-inserted, else at the root. The
+ * next URL is fetched if the previous one had no readable document.
  * @param challenged `resource_metadata` of the challenge
  * @throws ClientError `resource_mismatch` for metadata of another server
  * @see RFC 9728 sections 3.1, 5.1 and 7.7 (A3-04, A3-05, T-185)

@@ -1,5 +1,5 @@
-import type { Exchange } from './exchange.ts';
-import { markerPattern } from './secret-names.ts';
+import type { Exchange } from './record.ts';
+import { markerPattern } from './redact.ts';
 
 function variable(name: string): string {
   return name.toUpperCase();
@@ -9,7 +9,10 @@ function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A string of curl's config file inside a here-document that expands variables: both have escapes of their own. */
+/**
+ * Escapes a string for curl's config file inside a here-document that expands variables; each has escapes of
+ * its own.
+ */
 function configString(text: string): string {
   const escapes: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
   return text
@@ -25,10 +28,10 @@ function configString(text: string): string {
 }
 
 /**
- * Writes an exchange as a curl command for a POSIX shell. Secrets are named variables to be set first; they reach curl on
- * standard input, so that no list of processes shows them (T-191).
- * @param exchange what was recorded
- * @returns the command, with a comment that names the variables where there are any
+ * Formats an exchange as a curl command for a POSIX shell. Secrets are named variables to set first. They
+ * reach curl on standard input, so that no process list shows them (T-191).
+ * @param exchange a recorded exchange
+ * @returns the command, after a comment that names the variables, if any
  */
 export function toCurl({ request }: Exchange): string {
   const { method, url, headers, body } = request;

@@ -1,6 +1,4 @@
-import { marker, secretHeaderPattern, secretMemberPattern, secretParameterPattern } from './secret-names.ts';
-
-/** Takes secrets out of what goes over the wire. It learns them as they pass, and knows them again in other places. */
+/** Removes secrets from recorded HTTP messages. Secrets seen once are also removed from later messages. */
 export interface Redaction {
   /** @param url absolute URL */
   url(url: string): string;
@@ -8,10 +6,70 @@ export interface Redaction {
   headers(headers: Headers): [string, string][];
   /**
    * @param text a body: JSON, form, event stream, page
-   * @param complete false where more may follow, so that a secret that is cut is not let through
+   * @param complete false if more may follow: a secret that is cut off at the end is then removed, too
    */
   body(text: string, complete: boolean): string;
 }
+
+/** Names of secrets in forms, queries and JSON documents, as OAuth, OpenID Connect and SDKs spell them. */
+const secretMembers = [
+  'access_token',
+  'refresh_token',
+  'id_token',
+  'id_token_hint',
+  'registration_access_token',
+  'initial_access_token',
+  'subject_token',
+  'actor_token',
+  'token',
+  'code',
+  'code_verifier',
+  'device_code',
+  'user_code',
+  'client_secret',
+  'client_assertion',
+  'assertion',
+  'password',
+  'secret',
+  'api_key',
+] as const;
+
+/** Names of secrets in URLs only; elsewhere they are everyday words. */
+const secretInUrls = ['key', 'sig', 'signature'] as const;
+
+/** Converts a name to snake case, however it is written: `accessToken`, `ACCESS_TOKEN`, `x-api-key`. */
+function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase();
+}
+
+/** Returns a regular expression of the names, camel case included. */
+function alternatives(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll('_', '[_-]?')).join('|');
+}
+
+/** Regular expression alternatives for JSON members and form parameters with a secret. */
+export const secretMemberPattern = alternatives(secretMembers);
+
+/** Regular expression alternatives for URL parameters with a secret. */
+export const secretParameterPattern = alternatives([...secretMembers, ...secretInUrls]);
+
+/** Header fields with a secret, apart from those with a rule of their own. */
+export const secretHeaderPattern =
+  /^(?:proxy-authorization|cookie|dpop|mcp-session-id|.*(?:api-?key|token|secret|password|signature).*)$/i;
+
+/**
+ * Returns the replacement of a secret: its name in angle brackets, which no serialized URL contains.
+ * @param name the name of the secret on the wire
+ */
+export function marker(name: string): string {
+  return `<secret:${snakeCase(name)}>`;
+}
+
+/** Matches the result of {@link marker}. */
+export const markerPattern = /<secret:([a-z][a-z0-9_]*)>/g;
 
 const jsonMember = new RegExp(`("(${secretMemberPattern})"\\s*:\\s*")((?:[^"\\\\]|\\\\.)*)("?)`, 'gis');
 const jsonInString = new RegExp(
@@ -24,10 +82,10 @@ const privateJwkMember = /("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[^"]*("?)/g;
 const jwt = /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g;
 const cookiePair = /^([^=;]*=)([^;]*)/;
 
-/** JSON errors have a `code` too, whose value is a word: `invalid_token`, `UNAUTHORIZED`. */
+/** JSON errors also have a `code`, whose value is a word: `invalid_token`, `UNAUTHORIZED`. */
 const errorWord = /^[A-Za-z]+(?:[ ._-][A-Za-z]+)*$/;
 
-/** Shorter values are not looked for elsewhere: they would be found in innocent words. */
+/** Minimum length of a value that is searched for elsewhere: shorter ones occur in innocent words. */
 const minLearnedLength = 8;
 
 function decoded(value: string): string {
@@ -39,12 +97,12 @@ function decoded(value: string): string {
 }
 
 /**
- * A redaction with a memory of its own: one for each record of exchanges.
- * Names of OAuth, cookies, JSON Web Tokens and the private members of JSON Web Keys are taken out, and every value
- * once seen under such a name wherever else it stands (T-191, T-194).
+ * Creates a redaction for one record of exchanges. It removes OAuth secrets by name, cookies, JSON Web Tokens
+ * and the private members of JSON Web Keys. A value once seen under a secret's name is removed everywhere
+ * (T-191, T-194).
  */
 export function createRedaction(): Redaction {
-  /** Secret -> what stands in its place; the longest first, so that none is cut by its own beginning. */
+  /** Replacements by secret; the longest first, so that no secret is replaced only in part. */
   let learned: (readonly [string, string])[] = [];
 
   const learn = (value: string, name: string): void => {

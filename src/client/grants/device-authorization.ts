@@ -4,44 +4,52 @@ import { chooseScopes } from '../authorization/authorization.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
-import { chooseDpopKey } from '../dpop/dpop-key.ts';
-import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
-import { isLocalAddress } from '../local-address.ts';
-import { resourceParameter } from '../resource-parameter.ts';
+import {
+  clientAuthentication,
+  exchangeOptions,
+  oauthClient,
+  readRefusal,
+  resourceParameter,
+} from '../oauth-client.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
-import { grantTypes, requestTokens } from '../tokens/token-request.ts';
-import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
-import { requireUrl } from '../url-policy.ts';
-import { pollForTokens } from './device-polling.ts';
+import { chooseDpopKey } from '../tokens/dpop.ts';
+import {
+  credentialIssuer,
+  grantTypes,
+  requestTokens,
+  type TokenAnswer,
+  toCredential,
+} from '../tokens/token-request.ts';
+import { isLocalAddress, requireUrl } from '../url-policy.ts';
 import { grantRefused } from './grant-login.ts';
 
-/** Pace of polls where the server names none, in seconds (RFC 8628 section 3.2). */
+/** Interval of polls if the server sets none, in seconds (RFC 8628 section 3.2). */
 const defaultIntervalSeconds = 5;
 
-/** No server is asked more often than this, in seconds. */
+/** Minimum interval of polls, in seconds. */
 const minIntervalSeconds = 1;
 
-/** No user is waited for longer than this, in seconds. */
+/** Maximum wait for the user, in seconds. */
 const maxWaitSeconds = 1800;
 
-/** What the user has to do: open the URL on any device, enter the code there. */
+/** The instructions for the user: open the URL on any device, and enter the code there. */
 export interface DeviceInstructions {
   /** Printable ASCII. */
   userCode: string;
   url: string;
-  /** Has the code in it already, for a link or a QR code. */
+  /** The URL with the code in it, for a link or a QR code. */
   completeUrl?: string | undefined;
   /** Epoch seconds. */
   expiresAt: number;
 }
 
-/** What the caller of a device login chooses. */
+/** Options of {@link loginWithDevice}. */
 export interface DeviceLoginOptions {
-  /** Tells the user; called once. */
+  /** Shows the instructions to the user; called once. */
   show: (instructions: DeviceInstructions) => void | Promise<void>;
-  /** Scopes to ask for instead of those the server names. */
+  /** Scopes to request instead of those that the server names. */
   scopes?: readonly string[] | undefined;
-  /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
+  /** Binds the token to a key of this client. If undefined, only if the server requires it (A13-11). */
   dpop?: boolean | undefined;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
@@ -50,12 +58,13 @@ export interface DeviceLoginOptions {
 /**
  * Logs in with a code that the user enters on another device.
  * @param context fetch, clock and limits
- * @param found what discovery found; its authorization server has to have a device authorization endpoint
+ * @param found the result of discovery; its authorization server has to have a device authorization endpoint
  * @param registration the client, registered for the device code grant
- * @param options how the user is told, and what to ask for
- * @returns the credential, for the caller to keep
- * @throws ClientError `no_metadata` where the server offers no device login, `authorization_denied`, `login_timed_out`,
- *   `client_unknown` also where the client is not registered for this grant, those of `grantRefused`; what the signal gives as its reason
+ * @param options how to show the code, and the scopes to request
+ * @returns the credential, for the caller to store
+ * @throws ClientError `no_metadata` if the server offers no device login, `authorization_denied`,
+ *   `login_timed_out`, `client_unknown` also if the client is not registered for this grant, those of
+ *   `grantRefused`; the reason of the signal
  * @see RFC 8628 sections 3.1 to 3.5; RFC 8707 section 2 (A7-01)
  */
 export async function loginWithDevice(
@@ -133,7 +142,7 @@ async function requestDeviceCode(
     );
     const { user_code: userCode, verification_uri_complete: complete } = answer;
     if (!/^[\x20-\x7E]{1,64}$/.test(userCode))
-      throw new ClientError('token_refused', 'The authorization server gave a code that nobody can type.');
+      throw new ClientError('token_refused', 'The authorization server sent a code that cannot be typed.');
     const url = requireUrl(answer.verification_uri, 'The page for the code', rules).href;
     const completeUrl =
       complete === undefined ? undefined : requireUrl(complete, 'The page for the code', rules).href;
@@ -165,5 +174,63 @@ async function waitFor(seconds: number, signal: AbortSignal | undefined): Promis
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Additional wait after `slow_down`, in seconds (RFC 8628 section 3.5). */
+const slowDownSeconds = 5;
+
+/** The interval and the end of a series of polls. */
+export interface DevicePolling {
+  /** The interval of the server, in seconds. */
+  intervalSeconds: number;
+  /** Expiry of the code, epoch seconds. */
+  expiresAt: number;
+  /** Waits for that many seconds; rejects if the caller aborts. */
+  wait: (seconds: number) => Promise<void>;
+}
+
+/** Checks if a later poll may succeed after this failure. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ClientError && (error.reason === 'timed_out' || error.reason === 'unreachable');
+}
+
+const expired = (): ClientError =>
+  new ClientError('login_timed_out', 'The code was not entered in time. Log in again for a new one.');
+
+/**
+ * Polls a token endpoint at the server's pace, until the user has entered the code. After a failed connection
+ * the interval doubles each time.
+ * @param context its clock
+ * @param poll sends one request
+ * @param polling interval and end
+ * @throws ClientError `authorization_denied`, `login_timed_out`, and those of `grantRefused`; the rejection
+ *   of `wait`
+ * @see RFC 8628 sections 3.4 and 3.5
+ */
+export async function pollForTokens(
+  context: ClientContext,
+  poll: () => Promise<TokenAnswer>,
+  polling: DevicePolling,
+): Promise<Extract<TokenAnswer, { kind: 'issued' }>['tokens']> {
+  let interval = polling.intervalSeconds;
+  for (;;) {
+    if (context.now() + interval > polling.expiresAt) throw expired();
+    await polling.wait(interval);
+    const answer = await poll().catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+      interval *= 2;
+      return undefined;
+    });
+    if (answer === undefined) continue;
+    if (answer.kind === 'issued') return answer.tokens;
+    const { error } = answer.refusal;
+    if (error === 'slow_down') interval += slowDownSeconds;
+    else if (error === 'expired_token') throw expired();
+    else if (error === 'access_denied')
+      throw new ClientError('authorization_denied', 'The login was declined on the other device.', {
+        oauthError: error,
+      });
+    else if (error !== 'authorization_pending') throw grantRefused(answer.refusal);
   }
 }

@@ -1,40 +1,44 @@
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
-import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import { loopbackRedirectUris } from '../registration/dynamic-registration.ts';
 import {
   type GivenClient,
   keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
 } from '../registration/registration.ts';
-import type { Authorizer } from '../session/authorizer.ts';
+import type { Authorizer } from '../session/session.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { type DeviceLoginOptions, loginWithDevice } from './device-authorization.ts';
 import { type GrantLogin, grantAuthorizer } from './grant-login.ts';
 
-/** What the caller of a whole device login chooses. */
+/** Options of {@link loginToServerWithDevice}. */
 export interface DeviceServerLoginOptions extends DeviceLoginOptions, DiscoveryOptions {
-  /** Where client and credential are kept. */
+  /** The store for client and credential. */
   store: CredentialStore;
   /** A client registered beforehand. */
   given?: GivenClient | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
-  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  /**
+   * Allows this client to register if registration is restricted; it is sent to the registration endpoint
+   * only (RFC 7591 section 3).
+   */
   initialAccessToken?: string | undefined;
-  /** Shown to the user by the authorization server. */
+  /** The name that the authorization server shows to the user. */
   clientName?: string | undefined;
-  /** Told of the client; a second time where it had to be registered anew. */
+  /** Called with the client; again if it had to be registered anew. */
   registered?: ((registration: Registration, how: ObtainedRegistration['how']) => void) | undefined;
 }
 
 /**
- * Logs in to an MCP server from a device without a browser: discovery, registration, the code, tokens, the store.
- * A client that was registered without this grant, or is forgotten there, is registered anew, once.
+ * Logs in to an MCP server from a device without a browser: discovery, registration, the code, tokens, the
+ * store. A client that was registered without this grant, or that the server no longer knows, is registered
+ * anew, once.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param options where the login is kept, how the user is told, and what to ask for
+ * @param options the store, how to show the code, and the scopes to request
  * @throws as {@link loginWithDevice}; DiscoveryError with the trace
  * @see RFC 8628
  */
@@ -48,11 +52,11 @@ export async function loginToServerWithDevice(
 }
 
 /**
- * The same, where discovery is done: client, code, tokens, the store.
+ * Logs in like {@link loginToServerWithDevice}, to a server that was discovered before.
  * @param context fetch, clock and limits
- * @param found what discovery found
+ * @param found the result of discovery
  * @param options see {@link loginToServerWithDevice}
- * @returns the credential, which the store has already
+ * @returns the credential, which is already stored
  * @throws as {@link loginWithDevice}
  */
 export async function loginToDiscoveredWithDevice(
@@ -97,7 +101,7 @@ async function loginAs(
   return credential;
 }
 
-/** @returns an authorizer that runs {@link loginToServerWithDevice} */
+/** Creates an authorizer that runs {@link loginToServerWithDevice}. */
 export function deviceAuthorizer(context: ClientContext, options: DeviceServerLoginOptions): Authorizer {
   return grantAuthorizer(options, (url, chosen) => loginToServerWithDevice(context, url, chosen));
 }

@@ -5,24 +5,31 @@ import { isSameIssuer } from '../../oauth/issuer.ts';
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import type { ClientIdentity } from '../exchange.ts';
 import { limitedFetch } from '../limited-fetch.ts';
+import type { ClientIdentity } from '../oauth-client.ts';
 import { describeDifference, quote } from '../quote.ts';
+import type { Authorizer } from '../session/session.ts';
 import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { requireUrl } from '../url-policy.ts';
-import { grantRefused } from './grant-login.ts';
+import {
+  type GrantLogin,
+  type GrantLoginOptions,
+  grantAuthorizer,
+  grantRefused,
+  loginWithGrant,
+} from './grant-login.ts';
 
-/** The identity provider of an organization, as the caller knows it. */
+/** The identity provider of an organization, as configured by the caller. */
 export interface IdentityProvider {
   /** Its issuer identifier. */
   issuer: string;
-  /** Where absent, the metadata of the issuer tells. */
+  /** If absent, it is taken from the metadata of the issuer. */
   tokenEndpoint?: string | undefined;
-  /** The client that the user logged in with there. */
+  /** The client of the user's login there. */
   client: ClientIdentity;
 }
 
-/** What the user's login at the identity provider gave (RFC 8693 section 3). */
+/** A token from the user's login at the identity provider (RFC 8693 section 3). */
 export interface SubjectToken {
   token: string;
   type: 'id_token' | 'saml2' | 'access_token' | 'refresh_token';
@@ -30,7 +37,7 @@ export interface SubjectToken {
 
 const tokenTypes = 'urn:ietf:params:oauth:token-type:';
 
-/** An identity provider that can be asked. */
+/** An identity provider with its token endpoint. */
 type UsableIdentityProvider = {
   issuer: string;
   token_endpoint: string;
@@ -38,8 +45,9 @@ type UsableIdentityProvider = {
 };
 
 /**
- * Finds the token endpoint of an identity provider: as told, else by its OpenID metadata, else by its OAuth metadata.
- * @param context where requests go through
+ * Finds the token endpoint of an identity provider: as configured, else from its OpenID metadata, else from
+ * its OAuth metadata.
+ * @param context fetch, clock and limits
  * @param provider the identity provider
  * @throws ClientError `bad_url`, `no_metadata`, `issuer_mismatch`
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
@@ -86,7 +94,7 @@ export async function findIdentityProvider(
   );
 }
 
-/** What an identity assertion is for. */
+/** The server and client that an identity assertion is for. */
 export interface AssertionPurpose {
   /** Issuer of the authorization server of the MCP server. */
   audience: string;
@@ -97,7 +105,7 @@ export interface AssertionPurpose {
   scopes: readonly string[];
 }
 
-/** What an identity assertion is compared with. */
+/** The expected values of an identity assertion. */
 type ExpectedAssertion = Omit<AssertionPurpose, 'scopes'> & {
   /** The identity provider. */
   issuer: string;
@@ -119,12 +127,15 @@ function decode(jwt: string): DecodedJwt | undefined {
   }
 }
 
-/** A claim that has to be one value, as text or as a list of one. */
+/** Checks that a claim has one value only, as text or as a list of one. */
 function isOnly(claim: unknown, expected: string): boolean {
   return Array.isArray(claim) ? claim.length === 1 && claim[0] === expected : claim === expected;
 }
 
-/** The checks of an identity assertion, in order: each returns the end of the sentence "The identity provider gave …". */
+/**
+ * The checks of an identity assertion, in order: each returns the end of the sentence "The identity provider
+ * gave …".
+ */
 const assertionChecks: readonly ((jwt: DecodedJwt, expected: ExpectedAssertion) => string | false)[] = [
   ({ header: { typ } }) =>
     typ !== 'oauth-id-jag+jwt' && `a JWT of the type ${quote(typ)} in place of oauth-id-jag+jwt`,
@@ -144,7 +155,8 @@ const assertionChecks: readonly ((jwt: DecodedJwt, expected: ExpectedAssertion) 
 ];
 
 /**
- * Checks an assertion before anybody else sees it: a token of another kind or for another server would be of use there.
+ * Checks an assertion before it is sent: a token of another kind or for another server could be misused by
+ * the receiver.
  * @throws ClientError `token_refused`
  * @see draft-ietf-oauth-identity-assertion-authz-grant section 4.3 (FA-16, T-216)
  */
@@ -158,14 +170,16 @@ function requireAssertion(token: string, expected: ExpectedAssertion): void {
 }
 
 /**
- * Exchanges what the user's login at the identity provider gave for an assertion (ID-JAG) that one authorization
- * server will take for one MCP server.
- * @param context where requests go through
+ * Exchanges a token of the user's login at the identity provider for an assertion (ID-JAG), which one
+ * authorization server accepts for one MCP server.
+ * @param context fetch, clock and limits
  * @param provider the identity provider
- * @param subject what the login gave
- * @param purpose what the assertion is for
- * @returns the assertion: a JWT of the right type, issuer, audience, resource, client and time, its signature unverified
- * @throws ClientError `token_refused` and others of {@link grantRefused}, and those of {@link findIdentityProvider}
+ * @param subject the token of the login
+ * @param purpose the server and client of the assertion
+ * @returns the assertion: a JWT with checked type, issuer, audience, resource, client and expiry; its
+ *   signature is not verified
+ * @throws ClientError `token_refused` and others of {@link grantRefused}, and those of {@link
+ *   findIdentityProvider}
  * @see RFC 8693 section 2; draft-ietf-oauth-identity-assertion-authz-grant section 4.3 (A13-05)
  */
 export async function requestIdentityAssertion(
@@ -205,4 +219,51 @@ export async function requestIdentityAssertion(
     );
   requireAssertion(assertion, { issuer, audience, resource, clientId, now: context.now() });
   return assertion;
+}
+
+/** Options of {@link loginEnterpriseManaged}. */
+export interface EnterpriseManagedOptions extends GrantLoginOptions {
+  /** The client at the authorization server of the MCP server. */
+  client: ClientIdentity;
+  identityProvider: IdentityProvider;
+  /**
+   * Returns a token of the user's login at the identity provider; called for each login, because the token
+   * expires.
+   */
+  subjectToken: () => SubjectToken | Promise<SubjectToken>;
+}
+
+/**
+ * Logs a user of an organization in to an MCP server, through the organization's identity provider. The
+ * provider issues an assertion for this server (ID-JAG), and the authorization server exchanges it for a
+ * token. The user sees no page of that server. A token of the identity provider is sent on only if it is an
+ * assertion for this server and client.
+ * @param context fetch, clock and limits
+ * @param url URL of the MCP server
+ * @param options the client at both servers, and the user's login
+ * @throws as {@link loginWithGrant}
+ * @see MCP extension "Enterprise-Managed Authorization"; RFC 8693; RFC 7523 section 2.1 (A13-04, A13-05,
+ *   A13-07)
+ */
+export function loginEnterpriseManaged(
+  context: ClientContext,
+  url: string,
+  options: EnterpriseManagedOptions,
+): Promise<GrantLogin> {
+  const { client, identityProvider, subjectToken } = options;
+  return loginWithGrant(context, url, options, async ({ authorizationServer, resource }, scopes) => {
+    const { clientId } = client;
+    const purpose = { audience: authorizationServer.issuer, resource, clientId, scopes };
+    const subject = await subjectToken();
+    const assertion = await requestIdentityAssertion(context, identityProvider, subject, purpose);
+    return { client, grantType: grantTypes.jwtBearer, parameters: { assertion } };
+  });
+}
+
+/** Creates an authorizer that runs {@link loginEnterpriseManaged}. */
+export function enterpriseManagedAuthorizer(
+  context: ClientContext,
+  options: EnterpriseManagedOptions,
+): Authorizer {
+  return grantAuthorizer(options, (url, chosen) => loginEnterpriseManaged(context, url, chosen));
 }

@@ -2,26 +2,29 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ClientError } from '../client-error.ts';
 import { describeFailure } from '../network-failure.ts';
-import type { ConnectServerOptions } from '../transports/connect-server.ts';
 import {
   describeNoCommonRevision,
   revisionsOffered,
   speaksOlderRevision,
-} from '../transports/version-refusal.ts';
+} from '../transports/connect-errors.ts';
+import type { ConnectServerOptions } from '../transports/connect-server.ts';
 
-/** A server that is a program on this machine. */
+/** Options of {@link withCommandConnection}. */
 export interface CommandConnectionOptions
   extends Pick<ConnectServerOptions, 'clientInfo' | 'client' | 'prepare' | 'timeoutMs'> {
-  /** The program, and its arguments; no shell reads them. */
+  /** The program and its arguments, run without a shell. */
   command: readonly string[];
-  /** Its whole environment. */
+  /** Its complete environment. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Longest wait for a server to say which revision it speaks; older ones may say nothing at all. Milliseconds. */
+/** Maximum wait for a server to tell its revision, in milliseconds; older ones may not respond at all. */
 const probeMs = 5_000;
 
-/** Starts the program and connects to it. @throws ClientError `unreachable`; what the SDK throws */
+/**
+ * Starts the program and connects to it.
+ * @throws ClientError `unreachable`; the errors of the SDK
+ */
 async function open(
   { command: [command = '', ...args], env, ...options }: CommandConnectionOptions,
   mode: 'auto' | 'legacy',
@@ -59,13 +62,13 @@ async function openInCommonRevision(options: CommandConnectionOptions): Promise<
 }
 
 /**
- * Starts a server, connects over its standard input and output, and does one thing there. What it writes to standard
- * error goes to ours.
- * @param options the program, and what the client can do
- * @param work what to do with the client
- * @returns what the work returned; the program has ended
- * @throws ClientError `unreachable` where the program cannot be started, `server_error` where it speaks no revision of
- *   ours; what connecting and the work throw
+ * Starts a server program, connects over its standard input and output, and runs work with the client. Its
+ * standard error goes to ours.
+ * @param options the program, and the client's capabilities
+ * @param work uses the client
+ * @returns the result of the work, after the program has ended
+ * @throws ClientError `unreachable` if the program cannot be started, `server_error` if it supports no common
+ *   revision; the errors of the connection and the work
  * @see MCP transports "stdio" (A1-02, B1-05, B1-09, C3-08)
  */
 export async function withCommandConnection<T>(

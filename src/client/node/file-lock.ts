@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { link, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../error-code.ts';
-import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
+import { z } from 'zod';
+import { errorCode } from '../network-failure.ts';
 
-/** A lock untouched for this long belongs to a process that died, in milliseconds. */
+/** Age at which an untouched lock belongs to a dead process, in milliseconds. */
 export const staleLockMs = 30_000;
 
-/** How a draft of a lock file ends: with a random UUID. */
+/** The end of a draft's name: a random UUID. */
 const draftName = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const noLinks = new Set<string | undefined>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 /**
- * Makes a file with its content at once: a process that is killed meanwhile leaves no lock that names nobody.
- * @returns whether this call made it; false where it was there already
+ * Creates a file with its content atomically: a killed process leaves no lock file without a holder.
+ * @returns false if the file existed already
  */
 async function create(file: string, content: string): Promise<boolean> {
   if (await stat(file).catch(() => undefined)) return false;
@@ -42,15 +44,15 @@ async function isOlder(file: string, ageMs: number): Promise<boolean> {
   return found !== undefined && Date.now() - found.mtimeMs > ageMs;
 }
 
-/** What a waiting process saw of a lock, and since when it has not changed. */
+/** The modification time of a lock that a waiting process saw, and since when it is unchanged. */
 interface Sight {
   mtimeMs: number;
   sinceMs: number;
 }
 
 /**
- * Whether a lock was left behind: its process is dead; or it runs, and was not seen to touch the lock for long, in
- * time that passed while this machine was awake; or nothing is known of it, and the lock is old.
+ * Checks if a lock was abandoned: its process is dead; or its process runs, but has not touched the lock for
+ * long while this machine was awake; or the process is unknown, and the lock is old.
  */
 async function isLeft(file: string, staleMs: number, sight: Sight): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
@@ -63,7 +65,7 @@ async function isLeft(file: string, staleMs: number, sight: Sight): Promise<bool
   return performance.now() - sight.sinceMs > staleMs;
 }
 
-/** Removes what processes left that were killed while they made the file. */
+/** Deletes the drafts of processes that were killed while they created the file. */
 async function removeDrafts(file: string, staleMs: number): Promise<void> {
   const folder = dirname(file);
   const drafts = (await readdir(folder)).filter(
@@ -74,8 +76,8 @@ async function removeDrafts(file: string, staleMs: number): Promise<void> {
 }
 
 /**
- * Removes a lock that was left behind. A guard file keeps two waiting processes from removing each other's new lock.
- * @returns whether this call removed it
+ * Deletes an abandoned lock. A guard file prevents that two waiting processes delete each other's new lock.
+ * @returns true if this call deleted it
  */
 async function removeLeft(file: string, staleMs: number, sight: Sight): Promise<boolean> {
   const guard = `${file}.stale`;
@@ -95,12 +97,13 @@ async function removeLeft(file: string, staleMs: number, sight: Sight): Promise<
 }
 
 /**
- * Runs work while holding a lock file, so that no other process does the same. The lock of a process that died is taken
- * over: at once where it ran on this machine, after 30 s where that cannot be known. A living holder keeps its lock fresh.
+ * Runs work while holding a lock file, so that no other process does the same. The lock of a dead process is
+ * taken over: at once if it ran on this machine, after 30 s if that is unknown. A living holder keeps its
+ * lock fresh.
  * @param file path of the lock file; its folder exists
- * @param work what to do; it is told whether the lock was taken over from a process that died or hangs
- * @param staleMs age at which an untouched lock counts as left behind, in milliseconds
- * @returns what the work returned; the lock is gone by then
+ * @param work gets true if the lock was taken over from a process that died or hangs
+ * @param staleMs age at which an untouched lock counts as abandoned, in milliseconds
+ * @returns the result of the work, after the lock was released
  * @see RFC 9700 section 4.14.2: a refresh token is redeemed once (CL-1, T-188)
  */
 export async function withFileLock<T>(
@@ -125,5 +128,73 @@ export async function withFileLock<T>(
   } finally {
     clearInterval(touch);
     if ((await readFile(file, 'utf8').catch(() => '')) === owner) await rm(file, { force: true });
+  }
+}
+
+const holder = z.object({ id: z.string(), pid: z.number().int().positive(), space: z.string() });
+
+/** The holder of a lock, as stored in its file. */
+export type LockHolder = z.infer<typeof holder>;
+
+/** Returns this process as the holder of one lock; each lock has an id of its own. */
+export function thisHolder(): LockHolder {
+  return { id: randomUUID(), pid: process.pid, space: processSpace() };
+}
+
+/**
+ * Parses the text of a lock file.
+ * @returns undefined if it names no holder, like a file that is being written
+ */
+export function parseHolder(text: string): LockHolder | undefined {
+  try {
+    return holder.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns if the holder's process is alive; `unknown` if it runs on another machine or in another container.
+ * @param held undefined if the file names no holder
+ */
+export function lifeOf(held: LockHolder | undefined): 'running' | 'dead' | 'unknown' {
+  if (held === undefined || held.space !== processSpace()) return 'unknown';
+  return isRunning(held.pid) ? 'running' : 'dead';
+}
+
+/** Returns the text; empty if it cannot be read. */
+function tryRead(read: () => string): string {
+  try {
+    return read().trim();
+  } catch {
+    return '';
+  }
+}
+
+let known: string | undefined;
+
+/**
+ * Returns an identifier of the space in which process ids are unique: this machine since its start and, on
+ * Linux, this container. Machines that share a folder over a network have different ones.
+ */
+export function processSpace(): string {
+  known ??= describe();
+  return known;
+}
+
+function describe(): string {
+  const boot = tryRead(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
+  const namespace = tryRead(() => readlinkSync('/proc/self/ns/pid'));
+  return [hostname(), boot, namespace].filter((part) => part !== '').join(' ');
+}
+
+/** Checks if a process of this process space runs. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it runs, and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -1,30 +1,34 @@
-import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
+import type { AuthorizationAgent } from '../authorization/code-login.ts';
 import type { ClientContext } from '../context.ts';
-import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import { loopbackRedirectUris } from '../registration/dynamic-registration.ts';
 import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
 import { type PasteTerminal, receivePaste } from './paste.ts';
 import { askAuthorizationEndpoint } from './preflight.ts';
 import type { CallbackOutcome } from './redirect-handler.ts';
 
-/** How the user is taken through a login. */
+/** Options of {@link openLoginAgent}. */
 export interface LoginAgentOptions {
-  /** The user has to open this URL. */
+  /** Shows the URL to the user, or opens it. */
   open(url: string): void | Promise<void>;
-  /** Where the answer can be pasted, should the browser be on another machine. */
+  /** The terminal to paste the response in, if the browser is on another machine. */
   paste?: PasteTerminal | undefined;
-  /** Port of the redirect listener; a free one unless told. */
+  /** Port of the redirect listener (default: a free one). */
   callbackPort?: number | undefined;
-  /** A free port is better than this one only where this one is taken. */
+  /** The port of the redirect listener if it is free, else any other. */
   preferredPort?: number | undefined;
-  /** Longest wait for the user, in milliseconds; {@link loginTimeoutMs} unless told. */
+  /** Maximum wait for the user, in milliseconds (default {@link loginTimeoutMs}). */
   timeoutMs?: number | undefined;
-  /** Ends the waiting for the user, whose answer is not taken any more. */
+  /** Ends the wait for the user; a later response is ignored. */
   signal?: AbortSignal | undefined;
 }
 
 /** An agent that holds a port until it is closed. */
 export interface LoginAgent extends AuthorizationAgent {
-  /** @param outcome what the browser is told, if it came back; its page can then be loaded again for a moment */
+  /**
+   * Closes the agent.
+   * @param outcome the result to show in the browser, if it has returned; the page can be reloaded for a
+   *   moment
+   */
   close(outcome?: CallbackOutcome): Promise<void>;
 }
 
@@ -34,10 +38,10 @@ async function listen({ callbackPort, preferredPort }: LoginAgentOptions): Promi
 }
 
 /**
- * Opens the agent that takes a person through a login: by the redirect of a browser on this machine, or by what they
- * paste; the first answer counts, and the other way is closed. It listens before the URL is handed out.
- * @param context where requests go through
- * @param options how the user is reached
+ * Opens an agent that takes a person through a login: by the redirect of a browser on this machine, or by
+ * pasted text. The first response counts. The agent listens before it shows the URL.
+ * @param context fetch, clock and limits
+ * @param options how to reach the user
  * @throws ClientError `callback_port_unusable`
  * @see RFC 8252 sections 4.1 and 7.3 (A6-04, CL-6, T-187)
  */
@@ -49,7 +53,7 @@ export async function openLoginAgent(
   let listener = await listen(options);
   const { redirectUri } = listener;
   let isOpen = true;
-  /** Whether a browser has come back and waits for what comes of the login. */
+  /** True if a browser has returned and waits for the result of the login. */
   let isBack = false;
   const reopen = async (): Promise<void> => {
     if (!isOpen) listener = await openLoopback(Number(new URL(redirectUri).port));
@@ -86,7 +90,7 @@ export async function openLoginAgent(
           pasted?.then((query) => query ?? redirected) ?? redirected,
           stopped,
         ]);
-        // What opens the URL may wait for its page, and the page waits for what comes of the login.
+        // `open` may wait for its page, and the page waits for the result of the login.
         return await Promise.race([answer, Promise.resolve(open(request.url)).then(() => answer)]);
       } finally {
         stop.abort();

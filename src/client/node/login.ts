@@ -9,51 +9,55 @@ import type { Credential, CredentialStore } from '../stores/credential-store.ts'
 import { openLoginAgent } from './login-agent.ts';
 import type { PasteTerminal } from './paste.ts';
 
-/** What the caller of a login chooses. */
+/** Options of {@link login}. */
 export interface LoginOptions extends DiscoveryOptions {
-  /** Where the login is kept. */
+  /** The store for the login. */
   store: CredentialStore;
   /** A client registered beforehand. */
   given?: GivenClient | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
-  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  /**
+   * Allows this client to register if registration is restricted; it is sent to the registration endpoint
+   * only (RFC 7591 section 3).
+   */
   initialAccessToken?: string | undefined;
-  /** Shown on the consent page of a client that is registered now. */
+  /** The name on the consent page of a client that is registered now. */
   clientName?: string | undefined;
-  /** Scopes to ask for instead of those the server names. */
+  /** Scopes to request instead of those that the server names. */
   scopes?: readonly string[] | undefined;
-  /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
+  /** Binds the token to a key of this client. If undefined, only if the server requires it (A13-11). */
   dpop?: boolean | undefined;
   /**
-   * Whether the user enters a code on another device: `always`, or `where_offered`, which goes on with the code flow
-   * where the authorization server has no such login or refuses to begin one. By default never.
+   * Lets the user enter a code on another device: `always`, or `where_offered`, which continues with the code
+   * flow if the authorization server does not offer device logins or rejects the first request. By default
+   * never.
    */
   device?: 'always' | 'where_offered' | undefined;
-  /** Where the answer of the code flow can be pasted, should the user's browser be on another machine. */
+  /** The terminal to paste the response in, if the user's browser is on another machine. */
   paste?: PasteTerminal | undefined;
-  /** Port of the redirect listener; a free one unless told. */
+  /** Port of the redirect listener (default: a free one). */
   callbackPort?: number | undefined;
-  /** Longest wait for the user, in milliseconds. */
+  /** Maximum wait for the user, in milliseconds. */
   timeoutMs?: number | undefined;
 }
 
-/** What happens during a login, in order. */
+/** Callbacks during a login, in order. */
 export interface LoginProgress extends CodeLoginProgress {
   /** The user has to open this URL in a browser. */
   open(url: string, redirectUri: string): void | Promise<void>;
-  /** The user has to enter a code on any device; `expiresAt` is when it ends, or the wait for it. */
+  /** The user has to enter a code on any device. `expiresAt` is the end of the code or of the wait. */
   showCode?(instructions: DeviceInstructions): void | Promise<void>;
 }
 
 /**
- * Logs in to an MCP server with its user: discovery, registration, consent, tokens. The user consents in a browser of
- * this machine, in that of another one whose answer they paste, or by a code on any device.
+ * Logs a user in to an MCP server: discovery, registration, consent, tokens. The user consents in a browser
+ * on this machine, in one on another machine whose redirect they paste, or with a code on any device.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param options where the login is kept, how the user is reached, and what to ask for
- * @param progress told each step
- * @returns what was discovered, and the credential, which the store has already
+ * @param options the store, how to reach the user, and the scopes to request
+ * @param progress callbacks
+ * @returns the result of discovery, and the credential, which is already stored
  * @throws ClientError; DiscoveryError with the trace
  * @see MCP authorization "Authorization Flow Steps"; RFC 8252 section 4.1; RFC 8628 (CL-6)
  */
@@ -89,14 +93,14 @@ export async function login(
   }
 }
 
-/** @returns the port the kept client was registered with: some servers take no other (CL-3) */
+/** Returns the port of the stored client's redirect URI: some servers accept no other (CL-3). */
 async function registeredPort(found: DiscoveredServer, store: CredentialStore): Promise<number | undefined> {
   const kept = await store.findRegistration(found.authorizationServer.issuer);
   const ports = (kept?.redirectUris ?? []).map((uri) => Number(URL.parse(uri)?.port));
   return ports.find((port) => port > 0);
 }
 
-/** @returns the credential; undefined where the code flow has to do it */
+/** Returns the credential; undefined if the code flow has to be used. */
 async function tryDevice(
   context: ClientContext,
   found: DiscoveredServer,
@@ -127,7 +131,7 @@ async function tryDevice(
   }
 }
 
-/** @returns a signal whose reason is `login_timed_out` */
+/** Returns a signal whose reason is `login_timed_out`. */
 function giveUpAfter(timeoutMs: number): AbortSignal {
   const controller = new AbortController();
   const seconds = Math.round(timeoutMs / 1000);

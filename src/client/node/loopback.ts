@@ -1,22 +1,25 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { ClientError } from '../client-error.ts';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../network-failure.ts';
 import { findPortHolder } from './port-holder.ts';
 import { answerRedirect, type CallbackOutcome, callbackPath, redirectHandler } from './redirect-handler.ts';
 
-/** How long a login may take, in milliseconds. */
+/** Maximum duration of a login, in milliseconds. */
 export const loginTimeoutMs = 5 * 60_000;
 
-/** How often another free port is tried where the first is taken on ::1. */
+/** Maximum number of attempts with another free port, if the first is in use on ::1. */
 const maxPortAttempts = 5;
 
-/** How long a browser waits for what comes of its login before it is sent back to the terminal, in milliseconds. */
+/**
+ * Maximum time that a browser waits for the result of its login, in milliseconds; then its page points to the
+ * terminal.
+ */
 const holdMs = 8_000;
 
-/** How long the page of a login can be loaded again once it has said what happened, in milliseconds. */
+/** Time in which the page with the result can be reloaded, in milliseconds. */
 const lingerMs = 2_000;
 
-/** Listeners of this process whose page can still be loaded again, by their port: a new login may need it. */
+/** Listeners of this process whose page can still be reloaded, by port: a new login may need the port. */
 const lingering = new Map<number, () => Promise<void>>();
 
 /** A listener for the redirect of one login. */
@@ -24,16 +27,19 @@ export interface LoopbackListener {
   /** `http://127.0.0.1:<port>/callback`. */
   redirectUri: string;
   /**
-   * Waits for the redirect that carries this state; others are refused and change nothing.
+   * Waits for the redirect with this state; others are rejected and change nothing.
    * @param state of the authorization request
-   * @param timeoutMs longest wait, in milliseconds
+   * @param timeoutMs maximum wait, in milliseconds
    * @returns its query; the browser waits for {@link finish}
    * @throws ClientError `login_timed_out`
    */
   receive(state: string, timeoutMs?: number): Promise<URLSearchParams>;
-  /** Tells the browser what came of the login. Its page can be loaded again for a moment, then nothing listens. */
+  /**
+   * Shows the result of the login in the browser. The page can be reloaded for a moment; then the listener is
+   * closed.
+   */
   finish(outcome: CallbackOutcome): void;
-  /** Tells a browser that waits to go back to the terminal, and stops listening. */
+  /** Tells a waiting browser to return to the terminal, and stops listening. */
   close(): Promise<void>;
 }
 
@@ -55,8 +61,8 @@ const stop = (server: Server): Promise<void> =>
   });
 
 /**
- * Listens on 127.0.0.1, and on the same port of ::1 where this machine has it: some browsers and tunnels go there,
- * whatever the redirect URI names (CL-7). A port that is fixed need not be free on ::1 as well.
+ * Listens on 127.0.0.1, and on the same port of ::1 if this machine has it: some browsers and tunnels use
+ * that for any redirect URI (CL-7). A fixed port may be in use on ::1.
  */
 async function bind(ipv4: Server, ipv6: Server, port: number): Promise<number> {
   for (let attempt = 1; ; attempt++) {
@@ -87,10 +93,10 @@ async function explainBinding(error: unknown, port: number): Promise<unknown> {
 }
 
 /**
- * Opens the listener on loopback. It takes the redirect of one login, and says what came of it.
- * @param port the port; 0, or none, for a free one
- * @returns the listener, which listens already: its redirect URI can be used
- * @throws ClientError `callback_port_unusable`, naming who holds the port where that can be known (CL-4)
+ * Opens the loopback listener. It receives the redirect of one login, and shows the result.
+ * @param port the port; 0 for a free one
+ * @returns the listener, whose redirect URI can already be used
+ * @throws ClientError `callback_port_unusable`, with the holder of the port if it can be found (CL-4)
  * @see RFC 8252 sections 7.3 and 8.3 (A6-04, CL-7, T-187)
  */
 export async function openLoopback(port = 0): Promise<LoopbackListener> {

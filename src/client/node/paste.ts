@@ -1,28 +1,30 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { maxPastedLength, readPastedAnswer } from './pasted-answer.ts';
 
-/** Where a user can paste. */
+/** The terminal in which a user can paste. */
 export interface PasteTerminal {
   input: Readable;
-  /** Where the terminal shows what is typed; without it nothing is shown. */
+  /** The output for echoed input; without it nothing is echoed. */
   output?: Writable | undefined;
-  /** Whether `input` is a terminal. Its own line buffer would cut long addresses, so that it is read key by key. */
+  /**
+   * True if `input` is a terminal. It is then read key by key, because its line buffer would cut long
+   * addresses.
+   */
   isTerminal: boolean;
-  /** Tells the user one sentence. */
+  /** Shows the user one sentence. */
   say(sentence: string): void;
 }
 
-/** Lines that come within this time belong to one paste, in milliseconds. */
+/** Lines within this time belong to one paste, in milliseconds. */
 const pasteMs = 250;
 
 /**
- * Waits until the user pastes the answer to a login. What is no answer is explained, and asked for again.
- * @param terminal where it is pasted
- * @param expected the state the answer has to carry, and where the browser is sent to
- * @param signal ends the waiting
- * @returns query of the redirect; undefined where the input ends first, or the signal came
- * @see RFC 8252 section 8.10, whose listener is out of reach of a browser on another machine (CL-6)
+ * Waits until the user pastes the response to a login. Other text is rejected with an explanation.
+ * @param terminal the terminal
+ * @param expected the state of the response, and its redirect URI
+ * @param signal ends the wait
+ * @returns query of the redirect; undefined if the input ends first, or the signal is aborted
+ * @see RFC 8252 section 8.10: a browser on another machine cannot reach the listener (CL-6)
  */
 export function receivePaste(
   { input, output, isTerminal, say }: PasteTerminal,
@@ -66,4 +68,54 @@ export function receivePaste(
     });
     lines.once('close', judgeLast);
   });
+}
+
+/** The query of a pasted redirect, or the problem of the text. */
+export type PastedAnswer = { query: URLSearchParams } | { problem: string };
+
+/** Maximum length of a pasted address, in characters. */
+export const maxPastedLength = 16 * 1024;
+
+/** Returns the query of a pasted address, or of a part of one. */
+function queryOf(text: string): URLSearchParams | undefined {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.searchParams;
+  const query = text.slice(text.indexOf('?') + 1);
+  return /^(?:code|state|iss|error)=/.test(query) ? new URLSearchParams(query) : undefined;
+}
+
+/**
+ * Reads a pasted redirect: the address that the browser on another machine could not open, or its query. Line
+ * breaks, quotes and angle brackets around it are ignored.
+ * @param text the pasted text
+ * @param expected the state of the response, and its redirect URI
+ * @returns the query, or a sentence about the problem, which repeats nothing of the text
+ * @see RFC 6749 sections 4.1.2 and 10.12 (A6-04, CL-6)
+ */
+export function readPastedAnswer(
+  text: string,
+  expected: { state: string; redirectUri: string },
+): PastedAnswer {
+  const wanted = `the whole address the browser ends at, beginning with ${expected.redirectUri}`;
+  if (text.length > maxPastedLength) return { problem: `That is too long for an address. Paste ${wanted}.` };
+  const bare = text.replace(/\s+/g, '').replace(/^["'<`]+|["'>`]+$/g, '');
+  const query = queryOf(bare);
+  if (query === undefined) return { problem: `That is no address with an answer in it. Paste ${wanted}.` };
+  if (query.has('response_type') || query.has('code_challenge'))
+    return {
+      problem: `That is the address of the login itself. Open it, allow the access, then paste ${wanted}.`,
+    };
+  if (!query.has('code') && !query.has('error'))
+    return {
+      problem: `That address has no answer in it, maybe the login is not finished. Paste ${wanted}.`,
+    };
+  const states = query.getAll('state');
+  if (states.length === 0)
+    return { problem: `The part with "state=" is missing: the address is cut off. Paste ${wanted}.` };
+  if (states.length > 1 || states[0] !== expected.state)
+    return {
+      problem:
+        'That is the answer of another login, or it is cut off. Open the address shown above once more, and paste what comes of it.',
+    };
+  return { query };
 }

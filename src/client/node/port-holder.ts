@@ -6,17 +6,17 @@ import { promisify } from 'node:util';
 /** A process that listens on a port. */
 export interface PortHolder {
   pid: number;
-  /** What the program calls itself. */
+  /** The name of its program. */
   name: string;
 }
 
-/** Longest wait for a program that looks it up, in milliseconds. */
+/** Maximum time for the program that finds it, in milliseconds. */
 const lookUpTimeoutMs = 3_000;
 
-/** `st` of a socket that listens, in /proc/net/tcp. */
+/** `st` of a listening socket in /proc/net/tcp. */
 const listening = '0A';
 
-/** @returns inodes of the sockets that listen on a port, of a table as in /proc/net/tcp */
+/** Returns the inodes of the sockets that listen on a port, from a table like /proc/net/tcp. */
 function inodesIn(table: string, port: number): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return table
@@ -36,7 +36,7 @@ async function holderByProc(port: number): Promise<PortHolder | undefined> {
     for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
       const link = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
       if (!links.has(link)) continue;
-      // Its arguments may hold secrets, and the name of its first thread says little.
+      // Its arguments may contain secrets, and the name of its first thread is not meaningful.
       const [program = ''] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
       return { pid: Number(pid), name: basename(program) || 'a program' };
     }
@@ -53,16 +53,17 @@ async function holderByLsof(port: number): Promise<PortHolder | undefined> {
 }
 
 /**
- * Finds who listens on a TCP port of this machine. Processes of other users stay unknown, and so does everything on Windows.
+ * Finds the process that listens on a TCP port of this machine. Processes of other users, and all on Windows,
+ * are not found.
  * @param port the port
- * @returns the process, where it can be known (CL-4)
+ * @returns the process, if it can be found (CL-4)
  */
 export async function findPortHolder(port: number): Promise<PortHolder | undefined> {
   try {
     if (process.platform === 'linux') return await holderByProc(port);
     if (process.platform === 'darwin') return await holderByLsof(port);
   } catch {
-    // Not knowing who it is must not hide that the port is taken.
+    // The error about the port in use is more important than its holder.
   }
   return undefined;
 }

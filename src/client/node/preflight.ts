@@ -1,4 +1,4 @@
-import type { AuthorizationRequest } from '../authorization/authorization-agent.ts';
+import type { AuthorizationRequest } from '../authorization/code-login.ts';
 import {
   askForRefusal,
   type EndpointRefusal,
@@ -7,15 +7,18 @@ import {
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { quoteWords } from '../quote.ts';
-import { isRedirectRefusal } from '../registration/redirect-uris.ts';
+import { isRedirectRefusal } from '../registration/dynamic-registration.ts';
 
-/** Longest wait for the authorization endpoint, in milliseconds: a browser will ask it again. */
+/** Maximum wait for the authorization endpoint, in milliseconds: a browser will request it again. */
 const preflightTimeoutMs = 5_000;
 
-/** Errors that no login at the server can mend (RFC 6749 section 4.1.2.1, RFC 8707 section 2, RFC 7591 section 3.2.2). */
+/**
+ * Errors that a login at the server cannot resolve (RFC 6749 section 4.1.2.1, RFC 8707 section 2, RFC 7591
+ * section 3.2.2).
+ */
 const hopeless = /^(?:invalid_|unauthorized_|unsupported_|redirect_uri_mismatch)/;
 
-/** Statuses that say the request itself is wrong. A 401, 403, 429 or 503 may be about programs that are no browsers. */
+/** Statuses for an invalid request. A 401, 403, 429 or 503 may be meant for programs that are no browsers. */
 const refusals = new Set([400, 404, 405, 410, 414]);
 
 function refused(what: string, { error, description, title }: EndpointRefusal): ClientError {
@@ -40,13 +43,13 @@ function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | un
 }
 
 /**
- * Opens the authorization URL without a browser first, so that a request the server refuses anyhow, such as one for an
- * unknown scope, ends now and not when the user gives up. Where it cannot be judged, a browser has to go on.
- * @param context where requests go through
+ * Requests the authorization URL without a browser first. An error that needs no user, such as an unknown
+ * scope, then ends the login at once. If the response is unclear, the login continues in the browser.
+ * @param context fetch, clock and limits
  * @param request the authorization request
- * @param redirectUri where its answer goes
- * @returns query of an error sent to the redirect URI, which is the answer; undefined where the login goes on
- * @throws ClientError `authorization_denied` or `redirect_uri_refused` where the server shows an error of its own
+ * @param redirectUri the redirect URI of the response
+ * @returns query of an error redirect, which is the response; undefined if the login continues
+ * @throws ClientError `authorization_denied` or `redirect_uri_refused` if the server shows an error page
  * @see RFC 6749 section 4.1.2.1
  */
 export async function askAuthorizationEndpoint(
@@ -55,7 +58,7 @@ export async function askAuthorizationEndpoint(
   redirectUri: string,
 ): Promise<URLSearchParams | undefined> {
   const timeoutMs = Math.min(context.timeoutMs ?? preflightTimeoutMs, preflightTimeoutMs);
-  // The endpoint may be within reach of the user's browser only.
+  // The endpoint may be reachable from the user's browser only.
   const signal = AbortSignal.timeout(timeoutMs);
   const ask = (accept: string): Promise<Response> =>
     context.fetch(url, { headers: { accept }, redirect: 'manual', signal });
@@ -64,8 +67,8 @@ export async function askAuthorizationEndpoint(
   const what = `status ${response.status}`;
   if (refusals.has(response.status)) throw refused(what, await readEndpointRefusal(response, ask));
   await response.body?.cancel();
-  // A 403 may be for programs alone, such as a firewall's page. One that has an OAuth error to tell to a program as well is
-  // about the client: it waits for an operator's approval, or was denied it.
+  // A 403 may be meant for programs only, like the page of a firewall. If the server also sends an OAuth
+  // error as JSON, it is about the client: it awaits approval by an operator, or was denied it.
   const denied = response.status === 403 ? await askForRefusal(ask, 403) : undefined;
   if (denied !== undefined) throw refused(what, denied);
   const location = URL.parse(response.headers.get('location') ?? '', url);

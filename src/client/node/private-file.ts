@@ -2,19 +2,22 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClientError } from '../client-error.ts';
-import { errorCode } from '../error-code.ts';
+import { errorCode } from '../network-failure.ts';
 
-/** The token file or its folder cannot be used safely. The message says what to do and shows no content. */
+/**
+ * The token file or its folder cannot be used safely. The message says how to continue, and contains nothing
+ * of the file.
+ */
 export class TokenFileError extends ClientError {
   override name = 'TokenFileError';
 
-  /** @param message what is wrong and what to do */
+  /** @param message the problem, and its solution */
   constructor(message: string) {
     super('store_unusable', message);
   }
 }
 
-/** Permission bits mean nothing on Windows, where the home folder is private by its access list. */
+/** Windows has no such permission bits; the home folder is private by its access list. */
 function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): void {
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new TokenFileError(`${path} is open to other users. Run: chmod ${wanted} ${JSON.stringify(path)}`);
@@ -22,7 +25,9 @@ function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): vo
 
 const noSpace = ['ENOSPC', 'EDQUOT'];
 
-/** Says what to do where the system refuses a path: one of another user, say, or on a disk that takes nothing. */
+/**
+ * Creates the error for a path that the operating system refuses, e.g. one of another user or on a full disk.
+ */
 function refused(path: string, error: unknown): TokenFileError {
   const code = errorCode(error) ?? 'unknown cause';
   return new TokenFileError(
@@ -33,9 +38,9 @@ function refused(path: string, error: unknown): TokenFileError {
 }
 
 /**
- * Makes a folder that only its owner can enter, or checks one that is there.
- * @throws TokenFileError for a symbolic link, another kind of file, a folder open to others, or one that is not this
- *   user's (T-188)
+ * Creates a folder that only its owner can enter, or checks an existing one.
+ * @throws TokenFileError for a symbolic link, another kind of file, a folder open to others, or one of
+ *   another user (T-188)
  */
 export async function requirePrivateFolder(folder: string): Promise<void> {
   const failure: unknown = await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error) => error);
@@ -54,8 +59,9 @@ export async function requirePrivateFolder(folder: string): Promise<void> {
 
 /**
  * Reads a private file.
- * @returns its text, or undefined where there is none
- * @throws TokenFileError for a symbolic link, what is no file, a file open to others, or one that this user may not read (T-188)
+ * @returns its text; undefined if it does not exist
+ * @throws TokenFileError for a symbolic link, another kind of file, a file open to others, or one that this
+ *   user may not read (T-188)
  */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
@@ -77,9 +83,9 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
 }
 
 /**
- * Replaces a private file: the new content is whole and on disk before it takes the name, so that whoever reads, and
- * whenever this process dies, sees the old text or the new one. The caller holds a lock.
- * @throws TokenFileError where it cannot be written, on a full disk for instance; the old content stays
+ * Replaces a private file atomically: the new content is complete and on disk before the file is renamed, so
+ * that a reader, or a crash at any time, finds the old or the new text. The caller holds a lock.
+ * @throws TokenFileError if it cannot be written, e.g. on a full disk; the old content is kept
  */
 export async function replacePrivateFile(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;

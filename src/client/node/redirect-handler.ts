@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { callbackPage, callbackPageHeaders } from './callback-page.ts';
 
 /** Path of the redirect URI. */
 export const callbackPath = '/callback';
 
-/** @returns the status a request is refused with; undefined for the redirect that is waited for */
+/** Returns the status with which a request is rejected; undefined for the expected redirect. */
 function refusal(
   request: IncomingMessage,
   url: URL | null,
@@ -23,12 +23,12 @@ function answer(response: ServerResponse, status: number, heading: string, text:
   response.writeHead(status, callbackPageHeaders).end(callbackPage(heading, text));
 }
 
-/** What came of a login, as far as its page says it. */
+/** The result of a login, for its page. */
 export type CallbackOutcome = { loggedInTo: string } | 'failed' | 'unknown';
 
 /**
- * Answers the redirect of a login with what came of it.
- * @param query of the redirect: nothing of it is repeated (A6-10)
+ * Responds to the redirect of a login with its result.
+ * @param query of the redirect; the page repeats nothing of it (A6-10)
  */
 export function answerRedirect(
   response: ServerResponse,
@@ -43,10 +43,10 @@ export function answerRedirect(
 }
 
 /**
- * Takes the redirect of one login; anything else is refused and changes nothing.
- * @param port the port listened on, which the Host of a request has to name
- * @param expected the states that a redirect may have: that of the login, also when its page is loaded again
- * @param take gets the query of the redirect, and the response that it has to answer
+ * Creates the handler for the redirect of one login. Other requests are rejected and change nothing.
+ * @param port the listener's port, which the Host of a request has to have
+ * @param expected the allowed states: that of the login, also when its page is reloaded
+ * @param take gets the query of the redirect, and the response to send
  * @returns a listener for Node's HTTP server
  * @see RFC 8252 section 7.3; RFC 6749 section 10.12 (A6-04, A6-10, T-187)
  */
@@ -61,4 +61,40 @@ export function redirectHandler(
     if (status === undefined && url !== null) return take(url.searchParams, response);
     answer(response, status ?? 400, 'Not this login', 'This address takes the answer of one login only.');
   };
+}
+
+const style = `:root{color-scheme:light dark;--ink:#1c1b19;--soft:#5f5b53;--ground:#faf8f4;--line:#ddd7cb}
+@media (prefers-color-scheme:dark){:root{--ink:#eeeae2;--soft:#a8a196;--ground:#191815;--line:#3a3731}}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--ground);color:var(--ink);font:1rem/1.5 system-ui,sans-serif}
+main{max-width:30rem;margin:1.5rem;padding:2rem;border:1px solid var(--line);border-radius:.75rem}
+h1{margin:0 0 .5rem;font-size:1.25rem}p{margin:0;color:var(--soft);overflow-wrap:anywhere}`;
+
+/** Headers of the page, which loads and runs nothing, and is neither framed nor cached. */
+export const callbackPageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  connection: 'close',
+} as const;
+
+/** Escapes text for HTML. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/**
+ * Returns the page after the redirect. It repeats nothing of the query, because error texts may be forged
+ * (A6-10).
+ * @param heading the result
+ * @param text the next step
+ */
+export function callbackPage(heading: string, text: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(heading)}</title><style>${style}</style></head>
+<body><main><h1>${escapeHtml(heading)}</h1><p>${escapeHtml(text)}</p></main></body>
+</html>
+`;
 }

@@ -1,32 +1,35 @@
-import { randomBytes } from 'node:crypto';
-import type { Keychain } from './keychain/keychain.ts';
-import { KeychainError } from './keychain/run-program.ts';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { type Keychain, KeychainError } from './keychain.ts';
 import { TokenFileError } from './private-file.ts';
-import { openText, parseSealedText, type SealedText, sealingKeyBytes, sealText } from './sealed-text.ts';
 
 /**
- * How a token file is kept: `keychain` seals it with a key of the operating system's keychain, and fails without one;
- * `plain` leaves it readable to its owner; `auto` seals it where there is a keychain. Under `auto` a file that is sealed
- * stays so, and one for which `plain` was chosen stays plain (CL-13).
+ * The storage of a token file: `keychain` seals it with a key of the operating system's keychain, and fails
+ * without one; `plain` leaves it readable to its owner; `auto` seals it if there is a keychain. With `auto` a
+ * sealed file stays sealed, and a file for which `plain` was chosen stays plain (CL-13).
  */
 export type Sealing = 'keychain' | 'plain' | 'auto';
 
-/** Turns what is kept into the text of a file, and back. */
+/** Seals and opens the content of a token file. */
 export interface TokenFileSeal {
-  /** @param text of the file @returns what is kept @throws TokenFileError where it cannot be opened */
+  /**
+   * Opens the text of a file.
+   * @throws TokenFileError if it cannot be opened
+   */
   open(text: string): Promise<string>;
   /**
-   * @param content what is kept
+   * Seals the content of a file.
+   * @param content the content
    * @param before text of the file that is replaced
    * @returns text of the file
-   * @throws TokenFileError where it has to be sealed, and cannot be
+   * @throws TokenFileError if it has to be sealed, but cannot be
    */
   close(content: string, before: string | undefined): Promise<string>;
-  /** Why the keychain could not be used; undefined where it was not tried, or could. */
+  /** The reason why the keychain could not be used; undefined if it was not tried or could be used. */
   whyPlain(): string | undefined;
 }
 
-/** Marks a plain file for which that was chosen: it is not sealed by and by. */
+/** Marks a file for which `plain` was chosen: it is never sealed automatically. */
 const chosen = { sealing: 'plain' } as const;
 
 function isChosenPlain(text: string | undefined): boolean {
@@ -44,8 +47,8 @@ const markChosen = (content: string): string =>
 /**
  * Opens and seals the text of one token file.
  * @param file its path, for messages
- * @param keychain where the key is
- * @param sealing how a file is kept; without it, as it was before, and a new one plain
+ * @param keychain the keychain with the key
+ * @param sealing without it, an existing file stays as it is, and a new one is plain
  */
 export function createTokenFileSeal(file: string, keychain: Keychain, sealing?: Sealing): TokenFileSeal {
   const keys = new Map<string, Buffer>();
@@ -117,4 +120,78 @@ export function createTokenFileSeal(file: string, keychain: Keychain, sealing?: 
     },
     whyPlain: () => failure?.message,
   };
+}
+
+const kinds = ['secret-service', 'macos-keychain', 'windows-dpapi'] as const;
+
+const sealedText = z.object({
+  version: z.literal(2),
+  /** The keychain with the key. */
+  keychain: z.enum(kinds),
+  /** The reference of the key there. */
+  key: z.string(),
+  nonce: z.string(),
+  sealed: z.string(),
+});
+
+/** A text sealed with a key of a keychain. */
+export type SealedText = z.infer<typeof sealedText>;
+
+/** Length of a key, in bytes. */
+export const sealingKeyBytes = 32;
+
+const tagBytes = 16;
+const nonceBytes = 12;
+
+/** Returns the public part of a sealed text, which is authenticated with it. */
+function boundTo({ version, keychain, key }: Omit<SealedText, 'nonce' | 'sealed'>): Buffer {
+  return Buffer.from(JSON.stringify(['mcp-gatehouse tokens', version, keychain, key]));
+}
+
+/**
+ * Seals a text with AES-256-GCM.
+ * @param text the text
+ * @param key 32 bytes
+ * @param location the keychain with the key, and the reference of the key there
+ * @see NIST SP 800-38D
+ */
+export function sealText(
+  text: string,
+  key: Buffer,
+  location: { keychain: SealedText['keychain']; key: string },
+): SealedText {
+  const head = { version: 2 as const, ...location };
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(boundTo(head));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return { ...head, nonce: nonce.toString('base64url'), sealed: sealed.toString('base64url') };
+}
+
+/**
+ * Opens a sealed text.
+ * @returns undefined if it was changed, or sealed with another key
+ */
+export function openText(box: SealedText, key: Buffer): string | undefined {
+  try {
+    const sealed = Buffer.from(box.sealed, 'base64url');
+    const nonce = Buffer.from(box.nonce, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+      .setAAD(boundTo(box))
+      .setAuthTag(sealed.subarray(-tagBytes));
+    return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Parses the text of a sealed file.
+ * @returns undefined for anything else, such as a plain file
+ */
+export function parseSealedText(text: string): SealedText | undefined {
+  try {
+    return sealedText.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }

@@ -3,29 +3,33 @@ import { isLoopbackRedirect, isPrivateUseRedirect } from '../../oauth/redirect-u
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
-import { exchangeOptions, readRefusal } from '../exchange.ts';
+import { exchangeOptions, readRefusal } from '../oauth-client.ts';
 import type { Registration } from '../stores/credential-store.ts';
 import { grantTypes } from '../tokens/token-request.ts';
-import { loopbackRedirectUris } from './redirect-uris.ts';
 
-/** What a new client is registered with. */
+/** Options of a dynamic registration. */
 export interface DynamicRegistrationOptions {
-  /** The redirect URI of the login at hand. */
+  /** The redirect URI of the current login. */
   redirectUri: string;
-  /** Redirect URIs to register, one of which allows the one at hand; {@link loopbackRedirectUris} unless told. */
+  /**
+   * Redirect URIs to register, one of which allows the current one (default {@link loopbackRedirectUris}).
+   */
   registeredRedirectUris?: readonly string[] | undefined;
-  /** Shown on the consent page. */
+  /** The name on the consent page. */
   clientName?: string | undefined;
-  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  /**
+   * Allows this client to register if registration is restricted; it is sent to the registration endpoint
+   * only (RFC 7591 section 3).
+   */
   initialAccessToken?: string | undefined;
 }
 
-/** @returns whether all redirects lead back to the user's own machine (OpenID Connect Registration section 2) */
+/** Checks if all redirects lead to the user's own machine (OpenID Connect Registration section 2). */
 function isNative(redirectUris: readonly string[]): boolean {
   return redirectUris.every((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
 }
 
-/** @returns the registration, or why the server refused (RFC 7591 section 3.2) */
+/** Returns the registration, or the refusal of the server (RFC 7591 section 3.2). */
 async function register(
   context: ClientContext,
   as: UsableAuthorizationServer,
@@ -60,7 +64,7 @@ async function register(
   }
 }
 
-/** What is left to a client that is not registered, in the order of the specification (A5-01). */
+/** Returns advice for a client that cannot be registered, in the order of the specification (A5-01). */
 function waysOut(as: UsableAuthorizationServer): string {
   const byHand = `Ask its operator for a client id with the redirect URI ${loopbackRedirectUris[0]} (any port) and give it at the login.`;
   return as.client_id_metadata_document_supported
@@ -72,7 +76,10 @@ function refused(as: UsableAuthorizationServer, why: string): ClientError {
   return new ClientError('registration_refused', `${why} ${waysOut(as)}`);
 }
 
-/** A public client, unless the server takes only clients that authenticate (RFC 8414 section 2). */
+/**
+ * Returns `none` (a public client), unless the server only supports clients that authenticate (RFC 8414
+ * section 2).
+ */
 function authenticationMethod(supported: readonly string[] | undefined): string {
   if (supported === undefined || supported.includes('none')) return 'none';
   const known = ['client_secret_basic', 'client_secret_post'];
@@ -80,9 +87,9 @@ function authenticationMethod(supported: readonly string[] | undefined): string 
 }
 
 /**
- * Registers a client dynamically. A server that refuses redirect URIs without a port is asked once more with the
- * exact one (A5-05).
- * @param context where requests go through
+ * Registers a client dynamically. If the server rejects redirect URIs without a port, the exact one is
+ * registered (A5-05).
+ * @param context fetch, clock and limits
  * @param as the authorization server
  * @param options redirect URIs and name
  * @throws ClientError `no_registration` without a registration endpoint; `registration_refused`
@@ -117,4 +124,37 @@ export async function registerDynamically(
   const second = await register(context, as, metadata, [redirectUri], initialAccessToken);
   if ('clientId' in second) return second;
   throw refused(as, second.message);
+}
+
+/**
+ * Redirect URIs of a native client: loopback without a port, which is chosen at each login (RFC 8252 section
+ * 7.3).
+ */
+export const loopbackRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback'] as const;
+
+/**
+ * Checks if a registered redirect URI allows another: they are equal, or both loopback and the registered one
+ * has no port.
+ * @param registered the URI that the authorization server knows
+ * @param wanted the URI of the current login
+ * @see RFC 8252 section 7.3; RFC 9700 section 2.1
+ */
+export function redirectAllows(registered: string, wanted: string): boolean {
+  if (registered === wanted) return true;
+  const held = URL.parse(registered);
+  if (held?.port !== '' || !isLoopbackRedirect(registered) || !isLoopbackRedirect(wanted)) return false;
+  const free = new URL(wanted);
+  free.port = '';
+  return free.href === held.href;
+}
+
+/**
+ * Checks if an authorization server rejected a request because of its redirect URI: it also compares ports,
+ * or knows other URIs.
+ * @param error `error` of its response
+ * @param description `error_description`
+ * @see RFC 6749 section 4.1.2.1, whose `invalid_request` many servers use for it
+ */
+export function isRedirectRefusal(error: string, description: string | undefined): boolean {
+  return /redirect[_ ]?uri/i.test(error === 'invalid_request' ? (description ?? '') : error);
 }

@@ -1,34 +1,41 @@
+import { type EndpointRefusal, readEndpointRefusal } from '../authorization/endpoint-refusal.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
+import { limitedFetch } from '../limited-fetch.ts';
 import type { CredentialStore, PrivateJwk, Registration } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
-import { type DynamicRegistrationOptions, registerDynamically } from './dynamic-registration.ts';
-import { loopbackRedirectUris, redirectAllows } from './redirect-uris.ts';
+import {
+  type DynamicRegistrationOptions,
+  isRedirectRefusal,
+  loopbackRedirectUris,
+  redirectAllows,
+  registerDynamically,
+} from './dynamic-registration.ts';
 
-/** A client id that the user got from the authorization server's operator. */
+/** A client id that the user got from the operator of the authorization server. */
 export interface GivenClient {
   clientId: string;
   clientSecret?: string | undefined;
-  /** Where the client authenticates with a key instead of a secret (RFC 7523 section 2.2). */
+  /** Set if the client authenticates with a key instead of a secret (RFC 7523 section 2.2). */
   privateKey?: PrivateJwk | undefined;
 }
 
-/** What the caller wants of a registration. */
+/** Options of {@link obtainRegistration}. */
 export interface RegistrationOptions extends DynamicRegistrationOptions {
-  /** A client registered beforehand; it wins over all others (A5-01, A5-11). */
+  /** A client registered beforehand; it takes precedence (A5-01, A5-11). */
   given?: GivenClient | undefined;
   /**
-   * URL of this client's metadata document, https with a path: its id wherever the authorization server reads such
-   * documents.
+   * URL of this client's metadata document, https with a path: the client id at authorization servers that
+   * support such documents.
    */
   clientIdMetadataUrl?: string | undefined;
-  /** Client id of a kept client with which this login does not get in, so that another is registered. */
+  /** A stored client id that the authorization server rejects, so that another client is registered. */
   refused?: string | undefined;
 }
 
-/** A client to log in with, and how it was come by. */
+/** A client to log in with, and its origin. */
 export interface ObtainedRegistration {
   registration: Registration;
   /** `kept`: from the store. `new`: registered just now. */
@@ -36,16 +43,17 @@ export interface ObtainedRegistration {
 }
 
 /**
- * Finds the client to log in with, in the order of the specification: the given one, or one that was given earlier;
- * this client's metadata document where the server reads it; one registered dynamically earlier; a new one.
- * A client id registered at another issuer is never used; if it was a given one, the user has to decide. The URL of a
- * metadata document is an id everywhere (A5-10, T-184). Logins that begin at once, in this process or others on the same
- * store, register once.
- * @param context where requests go through
- * @param found what discovery found
- * @param store where registrations are kept. One that was made now is kept at once; one that the user brings, or a
- *   document, once {@link keepRegistration} is called, for it may not get in
- * @param options redirect URIs, and the ids this client has
+ * Finds the client to log in with, in the order of the specification: the given one, or one that was given
+ * earlier; this client's metadata document if the server supports it; one registered dynamically earlier; a
+ * new one.
+ * A client id registered at another issuer is never used. If it was a given one, the user has to decide. The
+ * URL of a metadata document is a client id everywhere (A5-10, T-184). Concurrent logins, in this process or
+ * others on the same store, register once.
+ * @param context fetch, clock and limits
+ * @param found the result of discovery
+ * @param store the store of registrations. A new client is stored at once. A given client or a metadata
+ *   document is stored by {@link keepRegistration} after the login has succeeded
+ * @param options redirect URIs, and the ids of this client
  * @throws ClientError `authorization_server_changed`, and those of {@link registerDynamically}
  * @see MCP authorization "Client Registration Approaches" (A5-01)
  */
@@ -89,7 +97,7 @@ async function keptOrNew(
   return { registration, how: 'new' };
 }
 
-/** @returns the client of a server's login, where it is at this issuer; else that of the next login there */
+/** Returns the client of a server's login if it is at this issuer; else that of the next login there. */
 async function findOwn(
   server: string,
   issuer: string,
@@ -101,9 +109,10 @@ async function findOwn(
 }
 
 /**
- * Keeps the client of a login that has succeeded, for the next logins at its issuer and the renewals of this one.
- * @param store where registrations are kept, and the credential already: a client without one may give way to another
- * @param client the client, as {@link obtainRegistration} gave it
+ * Stores the client of a successful login, for the next logins at its issuer and the renewals of this one.
+ * @param store the store, which has to contain the credential already: a client without credentials may be
+ *   deleted
+ * @param client the result of {@link obtainRegistration}
  */
 export async function keepRegistration(
   store: CredentialStore,
@@ -116,8 +125,8 @@ export async function keepRegistration(
 }
 
 /**
- * @returns the client given for the authorization server of the kept login, where that is another one by now: the one that
- *   is given again, or that of the login
+ * Returns the given client of the former login, if that was at another authorization server: the one that is
+ * given again, or that of the login.
  */
 async function findGivenElsewhere(
   found: Pick<DiscoveredServer, 'server' | 'authorizationServer'>,
@@ -131,7 +140,7 @@ async function findGivenElsewhere(
   return old?.source === 'given' ? old : undefined;
 }
 
-/** A given client without secret and key is the one kept, where one of this id is. */
+/** A given client without secret and key is the stored one with this id, if there is one. */
 function givenRegistration(
   { issuer }: UsableAuthorizationServer,
   kept: Registration | undefined,
@@ -173,4 +182,57 @@ function isUsable(
   if (clientSecretExpiresAt !== undefined && clientSecretExpiresAt <= now) return false;
   if (source === 'metadata_document' && as.client_id_metadata_document_supported !== true) return false;
   return redirectUris.some((registered) => redirectAllows(registered, redirectUri));
+}
+
+/** Optional parameters of a login request, which do not matter for the question if the client is known. */
+const wishes = ['scope', 'resource', 'prompt', 'dpop_jkt'];
+
+/** Phrases for an unknown client in the descriptions of servers that send another error code. */
+const unknownClient =
+  /\bclient\b.*\b(?:not (?:found|registered|exist)|unknown|unregistered|invalid)\b|\b(?:unknown|unregistered|invalid|no such) client\b/i;
+
+/** Returns the status and the text of a refusal; undefined if the request is not refused. */
+async function refusalOf(
+  context: ClientContext,
+  url: string,
+): Promise<(EndpointRefusal & { status: number }) | undefined> {
+  const ask = (accept: string): Promise<Response> => limitedFetch(context)(url, { headers: { accept } });
+  try {
+    const response = await ask('text/html');
+    const { status } = response;
+    return status === 400 || status === 401
+      ? { ...(await readEndpointRefusal(response, ask)), status }
+      : undefined;
+  } catch (error) {
+    if (error instanceof ClientError && error.reason === 'redirected') return undefined;
+    throw error;
+  }
+}
+
+function saysUnknown(error: string, description = ''): boolean {
+  if (error === 'invalid_client') return true;
+  if (isRedirectRefusal(error, description)) return false;
+  return /^(?:invalid_request|unauthorized_client)$/.test(error) && unknownClient.test(description);
+}
+
+/**
+ * Checks at the authorization endpoint, without a browser, if it still knows a client that was registered
+ * earlier. Servers delete old registrations, and the user would only see their error page. An error page
+ * without a machine-readable reason counts as an unknown client if a request without optional parameters is
+ * rejected, too.
+ * @param context fetch, clock and limits
+ * @param authorizationUrl a complete authorization request, built for this check only
+ * @returns false if the server rejects the client, and not only the requested scope or resource
+ * @throws ClientError if there is no response
+ * @see RFC 6749 section 4.1.2.1
+ */
+export async function isClientKnown(context: ClientContext, authorizationUrl: string): Promise<boolean> {
+  const refusal = await refusalOf(context, authorizationUrl);
+  if (refusal === undefined) return true;
+  if (refusal.error !== undefined) return !saysUnknown(refusal.error, refusal.description);
+  // A 401 without a reason may be meant for programs that are no browsers.
+  if (refusal.status === 401) return true;
+  const bare = new URL(authorizationUrl);
+  for (const wish of wishes) bare.searchParams.delete(wish);
+  return (await refusalOf(context, bare.href)) === undefined;
 }

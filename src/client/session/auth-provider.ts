@@ -5,21 +5,24 @@ import type { Credential, CredentialStore } from '../stores/credential-store.ts'
 import type { Recovery } from './login-session.ts';
 import { type AuthorizationOptions, openLoginSession } from './session.ts';
 
-/** A 401 so soon after a token was replaced, in seconds, answers a request with the one before: no one says which. */
+/**
+ * Time after a token was replaced, in seconds, in which a 401 probably answers a request with the old token:
+ * the SDK does not tell which token a 401 is for.
+ */
 const lateSeconds = 2;
 
-/** Requests that come of one 401: the one it answered, and its repetition. A further one means that it was taken. */
+/** A 401 and the repeated request use the token twice. A third use means that the server accepted it. */
 const requestsOfOne401 = 2;
 
 /**
- * The login of one MCP server, for the transports of the SDK's client, which ask for the token of each request and
- * tell of a 401. What the interface has no room for, a step-up on a 403 and a token bound to a key, takes the fetch of
- * `withAuthorization` instead.
- * @param context where requests go through
+ * Creates the `authProvider` of an SDK transport from the login to one MCP server. The transports ask it for
+ * the token of each request, and report a 401. Their interface supports neither a step-up after a 403 nor
+ * DPoP-bound tokens: for these, use the fetch of `withAuthorization`.
+ * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param store where the login is kept
- * @param options who gets new credentials
- * @returns what a transport takes as `authProvider`; its methods reject as `withAuthorization` does
+ * @param store the store with the login
+ * @param options the authorizer
+ * @returns a provider whose methods reject like `withAuthorization`
  * @see MCP authorization "Token Handling" (A8-01, A9-05, T-186)
  */
 export function createAuthProvider(
@@ -54,7 +57,7 @@ export function createAuthProvider(
       if (used?.dpopKey !== undefined)
         throw new ClientError(
           'bad_key',
-          'The token of this login is bound to a key, which this transport cannot prove. Use withAuthorization.',
+          'The token of this login is bound to a key (DPoP), which this transport does not support. Use withAuthorization.',
         );
       handedOut += 1;
       if (handedOut > requestsOfOne401) {

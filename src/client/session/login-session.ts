@@ -1,29 +1,28 @@
-import { missingScopes } from '../../oauth/scope.ts';
+import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
+import { readFirstChallenge } from '../discovery/first-challenge.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import { freshCredential } from '../tokens/tokens.ts';
-import { authorizeOnce } from './authorize-once.ts';
-import type { AuthorizationNeed, Authorizer } from './authorizer.ts';
 import { formerLogin } from './former-login.ts';
-import { ScopeMemory } from './scope-memory.ts';
-import { scopeRefusal } from './scope-refusal.ts';
-import { newTokenSeconds, TokenMemory } from './token-memory.ts';
+import { ScopeRefusals, scopeRefusal } from './scope-refusals.ts';
+import type { AuthorizationNeed, Authorizer } from './session.ts';
+import { newTokenSeconds, TokenHistory } from './token-history.ts';
 
-/** How often an authorizer is called for one need without success (A8-08). */
+/** Maximum number of authorizer calls for one need without success (A8-08). */
 export const maxAuthorizations = 3;
 
-/** What a session needs. */
+/** Options of a {@link LoginSession}. */
 export interface LoginSessionOptions {
   context: ClientContext;
   /** Canonical URL of the MCP server. */
   server: string;
   store: CredentialStore;
-  /** Gets new credentials; without one, the caller is told what is needed. */
+  /** Gets new credentials. Without one, the session throws an error that names what is needed. */
   authorizer?: Authorizer | undefined;
 }
 
-/** What was tried already to bring one request through. */
+/** The steps already tried for one request. */
 export interface Recovery {
   renewed?: boolean;
   authorized?: boolean;
@@ -31,32 +30,32 @@ export interface Recovery {
 
 const notAccepted = 'The server does not accept the token of this login.';
 
-/** The authorizations of a session that have nothing to do with scopes are counted together. */
+/** The map key of all authorizations that are not about scopes. */
 const anyOperation = '';
 
 /**
- * The login of one MCP server over a run of requests. It brings a credential for the next request, and another one
- * where the server refused that, within bounds: a server that refuses everything is not asked without end.
+ * The login to one MCP server during a run of requests. It provides the credential for each request, and
+ * replaces it if the server rejects it. The number of attempts is bounded, so that a server that rejects
+ * everything causes no endless loop.
  * @see MCP authorization "Error Handling" (A8-07, A8-08, T-186)
  */
 export class LoginSession {
   readonly #options: LoginSessionOptions;
-  readonly #tokens: TokenMemory;
-  readonly #scopes: ScopeMemory;
-  /** Operation -> how often the authorizer was called for it. */
+  readonly #tokens: TokenHistory;
+  readonly #scopes: ScopeRefusals;
+  /** Number of authorizer calls by operation. */
   readonly #authorizations = new Map<string, number>();
 
-  /** @param options server, store, and who gets new credentials */
   constructor(options: LoginSessionOptions) {
     this.#options = options;
-    this.#tokens = new TokenMemory(options.server, options.context.now);
-    this.#scopes = new ScopeMemory(options.context.now);
+    this.#tokens = new TokenHistory(options.server, options.context.now);
+    this.#scopes = new ScopeRefusals(options.context.now);
   }
 
   /**
-   * Brings the credential for the next request, renewed where it ends soon.
-   * @returns undefined where there is none that still lives: the request then goes without
-   * @throws LoginRequiredError where requests are held back, or only a login helps; ClientError
+   * Returns the credential for the next request, and renews it if it expires soon.
+   * @returns undefined if there is no valid credential: the request is then sent without one
+   * @throws LoginRequiredError if requests are blocked, or only a login helps; ClientError
    */
   async current(): Promise<Credential | undefined> {
     const { context, store, server, authorizer } = this.#options;
@@ -70,8 +69,8 @@ export class LoginSession {
   }
 
   /**
-   * Holds back a request that has been refused for its scopes again and again.
-   * @param used the credential it is about to be sent with
+   * Blocks a request that was rejected for missing scopes too often.
+   * @param used the credential of the request
    * @param operation its operation
    * @throws InsufficientScopeError
    */
@@ -80,9 +79,11 @@ export class LoginSession {
   }
 
   /**
-   * Takes note that the server took a credential. Where it goes on doing so for a while, the logins before have helped.
+   * Records that the server accepted a credential. If it does so for a while, the counts of earlier logins
+   * are reset.
    * @param used the credential
-   * @param operation what it was taken for; undefined where the server took it, but for less
+   * @param operation the operation that succeeded; undefined if the server accepted the token but requires
+   *   more scopes
    */
   accept(used: Credential | undefined, operation: (() => string) | undefined): void {
     if (used === undefined) return;
@@ -93,11 +94,12 @@ export class LoginSession {
   }
 
   /**
-   * Brings another credential after a 401: by renewal, else by the authorizer.
-   * @param used the credential of the request; undefined where it had none
+   * Returns another credential after a 401: renewed, else from the authorizer.
+   * @param used the credential of the request, if it had one
    * @param challenge its `WWW-Authenticate`
-   * @param tried what was tried for this request; what is tried now is added
-   * @throws LoginRequiredError where none can be had, or one just got was rejected; what the authorizer throws
+   * @param tried the steps already tried for this request; this call adds to them
+   * @throws LoginRequiredError if no credential can be had, or a new one was rejected; the errors of the
+   *   authorizer
    */
   async replace(
     used: Credential | undefined,
@@ -123,7 +125,8 @@ export class LoginSession {
         if (authorizer === undefined || !(error instanceof LoginRequiredError)) throw error;
       }
     }
-    // A new login is for what the one before was for: scopes that were added one by one are not asked for again so (A8-07).
+    // The new login requests the scopes of the old one, so that scopes granted by step-ups are not lost
+    // (A8-07).
     const { scopes = [] } = used;
     const held = scopes.length > 0 && { scopes };
     return this.#authorize(
@@ -134,14 +137,14 @@ export class LoginSession {
   }
 
   /**
-   * Brings a credential that allows more, after a 403 for scopes.
+   * Returns a credential with more scopes, after a 403 for missing scopes (step-up).
    * @param used the credential of the request
-   * @param required scopes that the challenge asks for
-   * @param operation what was asked for
-   * @param challenge `WWW-Authenticate` of the refusal
-   * @throws InsufficientScopeError where nothing more can be had; what the authorizer throws
+   * @param required the scopes of the challenge
+   * @param operation the operation of the request
+   * @param challenge the `WWW-Authenticate` of the response
+   * @throws InsufficientScopeError if no more scopes can be had; the errors of the authorizer
    */
-  async widen(
+  async stepUp(
     used: Credential | undefined,
     required: readonly string[],
     operation: string,
@@ -194,7 +197,7 @@ export class LoginSession {
       if (count >= maxAuthorizations)
         throw new LoginRequiredError(
           server,
-          `${count} logins did not help: the server still refuses. Find out why before you log in again.`,
+          `${count} logins did not help: the server still rejects the token. Find out why before you log in again.`,
           wanted.before,
         );
       this.#authorizations.set(operation, count + 1);
@@ -202,4 +205,61 @@ export class LoginSession {
     };
     return this.#tokens.obtain(await authorizeOnce(store, need, used, counted, context.now));
   }
+}
+
+const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>();
+
+/** Checks if a credential that is now in the store satisfies a need that the used one did not. */
+function meets(
+  need: AuthorizationNeed,
+  credential: Credential,
+  used: Credential | undefined,
+  now: number,
+): boolean {
+  const { accessToken, expiresAt, scopes } = credential;
+  if (accessToken === used?.accessToken || (expiresAt !== undefined && expiresAt <= now)) return false;
+  return scopes === undefined || missingScopes(scopes, need.scopes ?? []).length === 0;
+}
+
+/** Adds the scopes held so far and those that the server requires now, if any are known (A8-06, A8-07). */
+function widened(need: AuthorizationNeed, held: Credential | undefined): AuthorizationNeed {
+  const known = scopeUnion(held?.scopes ?? [], need.scopes ?? []);
+  if (known.length === 0) return need;
+  return { ...need, scopes: scopeUnion(known, readFirstChallenge(need.challenge).scopes ?? []) };
+}
+
+/**
+ * Runs an authorizer once for all callers with the same need, in this process and in others on the same
+ * store. Later callers get the credential of the first one. If that has too few scopes or has expired, the
+ * authorizer runs again, with its scopes added.
+ * @param store the store of the credential
+ * @param need the reason why a credential is needed
+ * @param used the credential that is insufficient, if there was one
+ * @param authorizer gets a new credential and stores it
+ * @param now epoch seconds
+ * @throws the error of the authorizer, to all callers in this process that waited for it
+ * @see RFC 9700 section 4.14 (T-186, T-188)
+ */
+export function authorizeOnce(
+  store: CredentialStore,
+  need: AuthorizationNeed,
+  used: Credential | undefined,
+  authorizer: Authorizer,
+  now: () => number,
+): Promise<Credential> {
+  const flights = inFlight.get(store) ?? new Map<string, Promise<Credential>>();
+  inFlight.set(store, flights);
+  const key = JSON.stringify([need.server, [...(need.scopes ?? [])].sort()]);
+  const flying = flights.get(key);
+  if (flying !== undefined) return flying;
+  const flight = store
+    .exclusively(JSON.stringify(['authorization', need.server]), async () => {
+      const held = await store.findCredential(need.server);
+      if (held !== undefined && meets(need, held, used, now())) return held;
+      const before = (await store.findFormerLogin(need.server)) ?? need.before;
+      return authorizer({ ...widened(need, held), before });
+    })
+    .finally(() => flights.delete(key));
+  flights.set(key, flight);
+  return flight;
 }

@@ -1,32 +1,30 @@
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext, Fetch } from '../context.ts';
-import { isRepeatable, sendAuthorized } from '../dpop/send-authorized.ts';
-import { redirectToSpelling } from '../http-answer.ts';
-import { canonicalServerUrl } from '../server-url.ts';
-import type { Credential, CredentialStore } from '../stores/credential-store.ts';
-import type { Authorizer } from './authorizer.ts';
+import { redirectToSpelling } from '../limited-fetch.ts';
+import type { Credential, CredentialStore, FormerLogin } from '../stores/credential-store.ts';
+import { canonicalServerUrl } from '../url-policy.ts';
 import { formerLogin } from './former-login.ts';
 import { LoginSession, type Recovery } from './login-session.ts';
-import { nameOperation } from './operation.ts';
-import { readRequiredScopes } from './scope-refusal.ts';
+import { readRequiredScopes } from './scope-refusals.ts';
+import { isRepeatable, sendAuthorized } from './send-authorized.ts';
 
-/** What a session may do by itself. */
+/** Options of {@link withAuthorization}. */
 export interface AuthorizationOptions {
   /**
-   * Called where there is no credential, where it is rejected and cannot be renewed, and where it allows too little.
-   * Without one, the caller is told what is needed.
+   * Called if there is no credential, if it is rejected and cannot be renewed, and if it lacks scopes.
+   * Without one, the request rejects with an error that names what is needed.
    */
   authorizer?: Authorizer | undefined;
   /**
-   * True gives the token to every URL of the server's origin: the old HTTP+SSE transport posts to one that the server
-   * names. By default the server's own URL alone gets it.
+   * True sends the token to all URLs of the server's origin: the old HTTP+SSE transport posts to a URL that
+   * the server names. By default only the server's own URL gets it.
    */
   wholeOrigin?: boolean | undefined;
 }
 
 /**
- * Opens the login of one MCP server.
+ * Opens the login to one MCP server.
  * @param url URL of the MCP server
  * @throws ClientError `bad_url`
  */
@@ -41,17 +39,18 @@ export function openLoginSession(
 }
 
 /**
- * A fetch that carries the login of one MCP server: it adds the token, renews it in time, once more on a 401, and gets
- * another one by the authorizer where that does not do, or where the token allows too little. Without a login, a
- * request goes out without a token first. Requests to other URLs go out without a token, and redirects are never
- * followed. A server that refuses whatever it is sent is left alone for a while.
- * @param context where requests go through
+ * Creates a fetch with the login to one MCP server. It adds the token, renews it before it expires and once
+ * after a 401, and calls the authorizer if renewal fails or the token lacks scopes. Without a login, the
+ * first request is sent without a token. Requests to other URLs carry no token, and redirects are not
+ * followed. A server that rejects every token is not contacted for a while.
+ * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param store where the login is kept
- * @param options who gets new credentials, and which URLs may have the token
- * @returns a fetch for an MCP transport; it rejects with LoginRequiredError where only a login helps, and with
- *   InsufficientScopeError on a 403 that asks for scopes
- * @see RFC 6750 sections 2.1 and 3.1; MCP authorization "Token Handling" (A7-05, A8-01, A8-07, A8-08, T-184, T-186)
+ * @param store the store with the login
+ * @param options the authorizer, and the URLs that may get the token
+ * @returns a fetch for an MCP transport; it rejects with LoginRequiredError if only a login helps, and with
+ *   InsufficientScopeError after a 403 that requires scopes
+ * @see RFC 6750 sections 2.1 and 3.1; MCP authorization "Token Handling" (A7-05, A8-01, A8-07, A8-08, T-184,
+ *   T-186)
  */
 export function withAuthorization(
   context: ClientContext,
@@ -96,7 +95,7 @@ export function withAuthorization(
       if (required === undefined) used = await session.replace(used, challenge, tried);
       else {
         session.accept(used, undefined);
-        used = await session.widen(used, required, operation(), challenge);
+        used = await session.stepUp(used, required, operation(), challenge);
       }
       if (!isRepeatable(init.body))
         throw new LoginRequiredError(
@@ -107,3 +106,52 @@ export function withAuthorization(
     }
   };
 }
+
+/** Members of `params` that name the target of a request. */
+const subjects = ['name', 'uri'] as const;
+
+/**
+ * Names the operation of a request to an MCP server, so that a repeated rejection is recognized.
+ * @returns the JSON-RPC method and its target (`tools/call notes_add`); the HTTP method if the body is no
+ *   message
+ * @see MCP authorization "Step-Up Authorization Flow" (A8-08)
+ */
+export function nameOperation({ method = 'GET', body }: RequestInit): string {
+  if (typeof body !== 'string') return method;
+  try {
+    const message = Object(JSON.parse(body)) as { method?: unknown; params?: unknown };
+    if (typeof message.method !== 'string') return method;
+    const parameters = Object(message.params) as Record<string, unknown>;
+    const subject = subjects.map((member) => parameters[member]).find((value) => typeof value === 'string');
+    return subject === undefined ? message.method : `${message.method} ${subject}`;
+  } catch {
+    return method;
+  }
+}
+
+/** The reason why a new credential is needed. */
+export interface AuthorizationNeed {
+  /** Canonical URL of the MCP server. */
+  server: string;
+  /**
+   * `no_credential`: there is none. `rejected`: the server rejects the one at hand, and it could not be
+   * renewed. `insufficient_scope`: the token is valid, but lacks scopes.
+   */
+  why: 'no_credential' | 'rejected' | 'insufficient_scope';
+  /**
+   * All scopes granted and required (A8-07); absent if none are known: the scopes that the server names are
+   * then requested.
+   */
+  scopes?: readonly string[];
+  /** The login that the new one replaces, even if that has ended. */
+  before?: FormerLogin | undefined;
+  /** `WWW-Authenticate` of the response, its fields joined by a comma; null if it had none. */
+  challenge: string | null;
+}
+
+/**
+ * Gets a new credential and stores it: with the user, or by a grant without one. A session calls it once for
+ * all waiting requests, and at most a few times (A8-08, T-186).
+ * @throws ClientError if there is no credential to be had
+ */
+export type Authorizer = (need: AuthorizationNeed) => Promise<Credential>;

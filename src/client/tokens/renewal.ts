@@ -1,31 +1,32 @@
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import type { ClientIdentity, OAuthRefusal } from '../exchange.ts';
-import { resourceParameter } from '../resource-parameter.ts';
+import { type ClientIdentity, type OAuthRefusal, resourceParameter } from '../oauth-client.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
-import { requestTokens, type TokenRequest } from './token-request.ts';
-import { toCredential } from './token-response.ts';
+import { requestTokens, type TokenRequest, toCredential } from './token-request.ts';
 
-/** A renewed credential, or why the authorization server refused. */
+/** A renewed credential, or the refusal of the authorization server. */
 export type Renewal =
   | { kind: 'refreshed'; credential: Credential }
   | {
       kind: 'refused';
       refusal: OAuthRefusal;
-      /** The credential with the refresh token that came all the same: the one before is used up. */
+      /**
+       * The credential with a refresh token that came with the refusal: the earlier refresh token is already
+       * used.
+       */
       successor?: Credential | undefined;
     };
 
 /**
- * Who a credential was issued to, and nobody else (A5-10). A client that got it for itself is kept in the credential; it
- * takes no part in the logins of users at the same issuer.
+ * Returns the client that a credential was issued to; no other may use it (A5-10). The client of a machine
+ * login is stored in the credential, apart from the clients of users at the same issuer.
  * @param credential the credential
- * @param registration the client of this id, see `CredentialStore.findRegistration`; where it is not there, the id alone has
- *   to do, which is all that a public client has
+ * @param registration the client with this id, see `CredentialStore.findRegistration`; without it the client
+ *   is taken as a public one
  * @see RFC 6749 sections 2.1 and 6
  */
-export function holderOf(
+export function clientOf(
   { clientId, grant }: Credential,
   registration: Registration | undefined,
 ): ClientIdentity {
@@ -34,13 +35,13 @@ export function holderOf(
 }
 
 /**
- * Redeems a refresh token at the authorization server that issued it; a token that is bound to a key stays bound to
- * it. The old refresh token stays where the answer has none.
- * @param context where requests go through
- * @param credential what to renew
- * @param client who it was issued to
- * @returns the new credential, or why the server refused
- * @throws ClientError where no answer came
+ * Redeems a refresh token at its authorization server. A token that is bound to a key stays bound to it. The
+ * refresh token is kept if the response has no new one.
+ * @param context fetch, clock and limits
+ * @param credential the credential to renew
+ * @param client the client that it was issued to
+ * @returns the new credential, or the refusal of the server
+ * @throws ClientError if there was no response
  * @see RFC 6749 section 6; RFC 8707 section 2.2; RFC 9449 section 5 (A7-01, A9-05, A13-09)
  */
 export function refreshCredential(
@@ -54,11 +55,11 @@ export function refreshCredential(
 
 /**
  * Renews a credential without its user: with its refresh token, or by repeating its grant.
- * @param context where requests go through
- * @param credential what to renew
- * @param client who it was issued to, see {@link holderOf}
- * @returns the new credential, or why the server refused; undefined where there is nothing to renew it with
- * @throws ClientError where no answer came
+ * @param context fetch, clock and limits
+ * @param credential the credential to renew
+ * @param client the client that it was issued to, see {@link clientOf}
+ * @returns the new credential, or the refusal of the server; undefined if it cannot be renewed
+ * @throws ClientError if there was no response
  * @see RFC 6749 sections 4.4.2 and 6 (A9-05, A13-02)
  */
 export function renewCredential(

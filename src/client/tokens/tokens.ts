@@ -2,16 +2,16 @@ import { ClientError, LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { formerLogin } from '../session/former-login.ts';
 import { type Credential, type CredentialStore, credentialKey } from '../stores/credential-store.ts';
-import { holderOf, renewCredential } from './renewal.ts';
-import { refreshAheadSeconds } from './token-response.ts';
+import { clientOf, renewCredential } from './renewal.ts';
+import { refreshAheadSeconds } from './token-request.ts';
 
 /**
- * Credentials that were renewed and could not be kept, by the refresh token they were renewed with: that one is used up,
- * and sending it again would look like theft (RFC 9700 section 4.14.2).
+ * Renewed credentials that could not be stored, by the refresh token that they were renewed with. That one is
+ * used: sending it again would look like theft (RFC 9700 section 4.14.2).
  */
 const unsaved = new WeakMap<CredentialStore, Map<string, Credential>>();
 
-/** Keeps a renewed credential; one that the store does not take now is kept here until it does. */
+/** Stores a renewed credential. If the store fails, it is kept in memory until the store accepts it. */
 async function keep(
   store: CredentialStore,
   server: string,
@@ -25,11 +25,11 @@ async function keep(
   if (from.refreshToken !== undefined) waiting.delete(from.refreshToken);
 }
 
-/** @returns what a credential of the store was renewed to already, now kept; the credential itself if it was not */
+/** Returns the unsaved successor of a stored credential, and stores it; else the credential itself. */
 async function withSuccessor(store: CredentialStore, server: string, held: Credential): Promise<Credential> {
   const successor = unsaved.get(store)?.get(held.refreshToken ?? '');
   if (successor === undefined) return held;
-  // The store may not take it now either; it is good all the same.
+  // If the store still fails, the successor can be used nevertheless.
   await keep(store, server, successor, held).catch(() => undefined);
   return successor;
 }
@@ -37,14 +37,15 @@ async function withSuccessor(store: CredentialStore, server: string, held: Crede
 const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>();
 
 /**
- * Gives the credential of a server, refreshed where it ends within 60 s or was rejected. However many ask at once, in
- * this process or another on the same store, one refresh token is redeemed once; the others take its result.
- * @param context where requests go through
- * @param store where credentials are kept
+ * Returns the credential of a server, refreshed if it expires within 60 s or was rejected. Concurrent calls,
+ * in this process or another on the same store, redeem the refresh token once and share the result.
+ * @param context fetch, clock and limits
+ * @param store the store of credentials
  * @param server canonical URL of the MCP server
- * @param rejected an access token that the server answered with 401
- * @returns the credential, or undefined where there was no login
- * @throws LoginRequiredError where only the user can go on; ClientError where the authorization server does not answer
+ * @param rejected an access token that the server rejected with 401
+ * @returns the credential, or undefined if there was no login
+ * @throws LoginRequiredError if only the user can continue; ClientError if the authorization server does not
+ *   respond
  * @see RFC 6749 section 6; RFC 9700 section 4.14 (A9-05, T-188)
  */
 export async function freshCredential(
@@ -94,7 +95,7 @@ async function renew(
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
   const registration = await store.findRegistration(authorizationServer.issuer, clientId);
   try {
-    const result = await renewCredential(context, current, holderOf(current, registration));
+    const result = await renewCredential(context, current, clientOf(current, registration));
     if (result === undefined) return needLogin(nothing);
     if (result.kind === 'refreshed') {
       await keep(store, server, result.credential, current);
@@ -106,15 +107,17 @@ async function renew(
     if (error !== 'invalid_grant' && error !== 'invalid_client')
       throw new ClientError('token_refused', message);
     const isClientRefused = error === 'invalid_client';
-    // What it proves itself with is not here any more: the login may be good still, and is once that is given again.
+    // The client's secret or key is no longer stored here. The login may still be valid, and works once it is
+    // given again.
     if (isClientRefused && registration === undefined && current.grant === undefined)
       return needLogin(
-        'The authorization server does not take this client without what it proves itself with.',
+        "The authorization server requires this client's secret or key, which is not stored here.",
       );
     if (isClientRefused && registration?.source === 'dynamic')
       await store.forgetRegistration(authorizationServer.issuer, clientId);
     await store.endCredential(current);
-    // What is still there is newer: the user has logged in meanwhile, or somebody else was faster (CL-1).
+    // A credential that is still stored is newer: the user has logged in meanwhile, or another process was
+    // faster (CL-1).
     const newer = await store.findCredential(server);
     if (newer !== undefined) return newer;
   } catch (failure) {

@@ -1,13 +1,7 @@
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
-import { isRedirect, nullBodyStatuses } from '../http-answer.ts';
+import { isRedirect, nullBodyStatuses } from '../limited-fetch.ts';
 import { describeFailure } from '../network-failure.ts';
-import {
-  type AnswerLimits,
-  boundedBody,
-  defaultHeadTimeoutMs,
-  defaultMaxAnswerBytes,
-} from './answer-limits.ts';
 
 async function requireNoRedirect(response: Response, url: string): Promise<void> {
   if (!isRedirect(response)) return;
@@ -19,11 +13,12 @@ async function requireNoRedirect(response: Response, url: string): Promise<void>
 }
 
 /**
- * A fetch for MCP messages within limits: no redirects, a bounded wait for the head, bounded bodies and events.
- * @param fetch what requests go through; it may carry a login
- * @param limits how much of an answer is read
- * @returns a fetch; it rejects with ClientError `unreachable`, `timed_out` or `redirected`, and with what the given
- *   fetch and the signal of the request say
+ * Wraps a fetch for MCP messages with limits: no redirects, a maximum wait for the head, and a maximum size
+ * of bodies and events.
+ * @param fetch sends the requests; it may add the login
+ * @param limits maximum sizes and times
+ * @returns a fetch; it rejects with ClientError `unreachable`, `timed_out` or `redirected`, and with the
+ *   errors of the given fetch and the signal of the request
  * @see MCP transports "Streamable HTTP" (T-186, T-189)
  */
 export function boundedFetch(fetch: Fetch, limits: AnswerLimits = {}): Fetch {
@@ -50,4 +45,101 @@ export function boundedFetch(fetch: Fetch, limits: AnswerLimits = {}): Fetch {
       clearTimeout(timer);
     }
   };
+}
+
+/** Limits of responses. */
+export interface AnswerLimits {
+  /**
+   * Maximum size of a body, and of one event of an event stream, in bytes after decompression (default 32
+   * MiB).
+   */
+  maxAnswerBytes?: number | undefined;
+  /**
+   * Maximum wait for the head of a response, in milliseconds (default 5 minutes). Servers may send it only
+   * after the tool has its result.
+   */
+  headTimeoutMs?: number | undefined;
+}
+
+/** See {@link AnswerLimits}. */
+export const defaultMaxAnswerBytes = 32 * 1024 * 1024;
+
+/** See {@link AnswerLimits}. */
+export const defaultHeadTimeoutMs = 5 * 60_000;
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/**
+ * Creates a meter of the bytes of an event stream since the last blank line, which ends an event.
+ * @returns a function that takes the next bytes, and returns the length of the longest event in them so far
+ * @see WHATWG HTML section 9.2.5 "Parsing an event stream": lines end with CR LF, LF or CR
+ */
+export function createEventMeter(): (chunk: Uint8Array) => number {
+  let length = 0;
+  let isLineEmpty = true;
+  let wasCarriageReturn = false;
+  return (chunk) => {
+    let longest = 0;
+    for (const byte of chunk) {
+      length++;
+      const isSecondHalf = byte === lineFeed && wasCarriageReturn;
+      wasCarriageReturn = byte === carriageReturn;
+      if (isSecondHalf) continue;
+      if (byte !== lineFeed && byte !== carriageReturn) {
+        isLineEmpty = false;
+        continue;
+      }
+      if (isLineEmpty) {
+        longest = Math.max(longest, length);
+        length = 0;
+      }
+      isLineEmpty = true;
+    }
+    return Math.max(longest, length);
+  };
+}
+
+/** Checks if a body is an event stream. */
+export function isEventStream(headers: Headers): boolean {
+  return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** Creates a meter of the bytes of a body with one message. */
+function createBodyMeter(): (chunk: Uint8Array) => number {
+  let length = 0;
+  return (chunk) => {
+    length += chunk.byteLength;
+    return length;
+  };
+}
+
+/**
+ * Limits a body: reading it fails if it is too long. An event stream may be endless, its events may not
+ * (T-189).
+ * @param response a response with an unread body
+ * @param url its URL, for the message
+ * @param maxBytes see {@link AnswerLimits}
+ * @returns the body; reading it rejects with ClientError `too_large`
+ */
+export function boundedBody(
+  { body, headers }: Response,
+  url: string,
+  maxBytes: number,
+): ReadableStream<Uint8Array> | null {
+  if (body === null) return null;
+  const isStream = isEventStream(headers);
+  const measure = isStream ? createEventMeter() : createBodyMeter();
+  const what = isStream ? 'an event' : 'an answer';
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        if (measure(chunk) <= maxBytes) controller.enqueue(chunk);
+        else
+          controller.error(
+            new ClientError('too_large', `${url} sent ${what} of more than ${maxBytes / 1024} KiB.`),
+          );
+      },
+    }),
+  );
 }

@@ -5,47 +5,56 @@ import {
   type ProtocolEra,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
-import { explainHttpRefusal, noEndpoint } from './http-refusal.ts';
-import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
+import {
+  brokeAtProbe,
+  describeNoCommonRevision,
+  explainHttpRefusal,
+  mayBeEventStreamServer,
+  noEndpoint,
+  revisionsOffered,
+  speaksOlderRevision,
+} from './connect-errors.ts';
 import {
   createServerTransport,
   type HttpTransportKind,
   type ServerTransportOptions,
 } from './server-transports.ts';
-import { describeNoCommonRevision, revisionsOffered, speaksOlderRevision } from './version-refusal.ts';
 
-/** What connecting to a server found out; it holds for one URL, and for one login. */
+/** The result of connecting to a server, for one URL and one login. */
 export interface KnownServer {
   transport: HttpTransportKind;
   /** `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
   era: ProtocolEra;
 }
 
-/** What a connection needs. */
+/** Options of {@link connectServer}. */
 export interface ConnectServerOptions extends ServerTransportOptions {
-  /** How the client names itself to the server. */
+  /** Name and version of the client. */
   clientInfo: { name: string; version: string };
-  /** The transport; without one streamable HTTP is tried, then the old HTTP+SSE. */
+  /** The transport; by default streamable HTTP, then the old HTTP+SSE. */
   transport?: HttpTransportKind | undefined;
   /** Options of the SDK's client: capabilities, cache and more. */
   client?: Omit<ClientOptions, 'versionNegotiation'> | undefined;
   /**
-   * Extensions of MCP that the login uses, declared to the server: `clientCredentialsExtension`,
+   * MCP extensions of the login, which are declared to the server: `clientCredentialsExtension`,
    * `enterpriseManagedExtension`. None by default (A13-11).
    */
   extensions?: readonly string[] | undefined;
   /** Sets up each client before it connects: handlers for sampling, elicitation, roots and notifications. */
   prepare?: ((client: Client) => void) | undefined;
-  /** Longest wait for the server to say which revision it speaks, in milliseconds; 60 s unless told. */
+  /** Maximum wait for the server to tell its revision, in milliseconds (default 60 s). */
   timeoutMs?: number | undefined;
-  /** What an earlier connection found out: a server of older revisions is then not asked for newer ones first (C3-09). */
+  /**
+   * The result of an earlier connection: a server of an older revision is then not asked for newer ones first
+   * (C3-09).
+   */
   known?: KnownServer | undefined;
 }
 
 /** A connection to an MCP server. */
 export interface ServerConnection {
   client: Client;
-  /** The transport the server turned out to speak. */
+  /** The transport that the server supports. */
   transport: HttpTransportKind;
   /** For the next connection to the same server. */
   known: KnownServer;
@@ -82,7 +91,7 @@ async function open(
   };
 }
 
-/** What the client can do, with the extensions in it (A13-01, A13-04). */
+/** Returns the client's capabilities with the extensions (A13-01, A13-04). */
 function declaring(names: readonly string[] = [], capabilities: ClientCapabilities = {}): ClientCapabilities {
   if (names.length === 0) return capabilities;
   const extensions = Object.fromEntries(names.map((name) => [name, {}]));
@@ -98,7 +107,7 @@ async function openHttp(options: ConnectServerOptions): Promise<ServerConnection
   }
 }
 
-/** @returns the connection to a server that is as old as it was; undefined where it may have changed */
+/** Connects to a server in its known revision; undefined if it may have changed. */
 async function openKnown(options: ConnectServerOptions): Promise<ServerConnection | undefined> {
   const { known, transport = known?.transport } = options;
   if (known?.era !== 'legacy' || transport !== known.transport) return undefined;
@@ -108,7 +117,7 @@ async function openKnown(options: ConnectServerOptions): Promise<ServerConnectio
   });
 }
 
-/** The SDK's errors do not always name the revisions, nor the status. */
+/** The SDK's errors do not always contain the revisions or the status. */
 function explained(error: unknown, url: string): unknown {
   const offered = revisionsOffered(error);
   if (offered)
@@ -117,11 +126,11 @@ function explained(error: unknown, url: string): unknown {
 }
 
 /**
- * Connects to an MCP server by its URL, whatever its revision and transport: 2026-07-28, else `initialize` over
- * streamable HTTP, else the old HTTP+SSE. A server that asks for a login is not an old one.
- * @param options where to, as whom, and what the client can do
+ * Connects to an MCP server by its URL, with any revision and transport: 2026-07-28, else `initialize` over
+ * streamable HTTP, else the old HTTP+SSE. A server that requires a login is not taken for an old one.
+ * @param options the server, and the client's name and capabilities
  * @returns the connection, which its caller closes
- * @throws ClientError; what the given fetch and the SDK throw
+ * @throws ClientError; the errors of the given fetch and the SDK
  * @see MCP transports "Backwards Compatibility" (B1-09, B5-15, B6-01, C3-08, C3-09)
  */
 export async function connectServer(options: ConnectServerOptions): Promise<ServerConnection> {
@@ -144,5 +153,25 @@ async function connect(options: ConnectServerOptions): Promise<ServerConnection>
       if (failure instanceof ClientError && failure.reason !== 'timed_out') throw failure;
       throw noEndpoint(error, url);
     });
+  }
+}
+
+/**
+ * Opens an MCP connection for some work, see {@link connectServer}.
+ * @param options the server, and the client's name and capabilities
+ * @param work uses the client
+ * @returns the result of the work, after the session has ended
+ * @throws the errors of the connection and the work
+ * @see MCP lifecycle; MCP transports "Streamable HTTP"
+ */
+export async function withMcpConnection<T>(
+  options: ConnectServerOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connection = await connectServer(options);
+  try {
+    return await work(connection.client);
+  } finally {
+    await connection.close();
   }
 }

@@ -2,22 +2,23 @@ import { SSEClientTransport } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
 
-/** Longest wait for the `endpoint` event, in milliseconds. */
+/** Maximum wait for the `endpoint` event, in milliseconds. */
 const defaultPatienceMs = 10_000;
 
-/** What the transport needs. */
+/** Options of an {@link EventStreamTransport}. */
 export interface EventStreamTransportOptions {
   /** URL of the event stream. */
   url: string;
-  /** What requests go through, see `boundedFetch`. */
+  /** Sends the requests, see `boundedFetch`. */
   fetch: Fetch;
-  /** Longest wait for the `endpoint` event, in milliseconds; 10 s unless told. */
+  /** Maximum wait for the `endpoint` event, in milliseconds (default 10 s). */
   patienceMs?: number | undefined;
 }
 
 /**
- * The old HTTP+SSE transport. The SDK's own waits for the `endpoint` event for ever, opens a new stream in place of
- * one that ended though the session went with it, and does not say why a stream could not be opened.
+ * The old HTTP+SSE transport. The SDK's own waits for the `endpoint` event without a limit, opens a new
+ * stream after the end of one although the session ended with it, and does not report why a stream could not
+ * be opened.
  * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-01, B2-02)
  */
 export class EventStreamTransport extends SSEClientTransport {
@@ -25,7 +26,6 @@ export class EventStreamTransport extends SSEClientTransport {
   readonly #patienceMs: number;
   readonly #failure: { first?: unknown };
 
-  /** @param options where to, and through what */
   constructor({ url, fetch, patienceMs = defaultPatienceMs }: EventStreamTransportOptions) {
     const failure: { first?: unknown } = {};
     let hasStream = false;
@@ -52,8 +52,8 @@ export class EventStreamTransport extends SSEClientTransport {
   }
 
   /**
-   * Opens the stream, and waits for the URL to post to, which has to be of the same origin.
-   * @throws ClientError `timed_out`; what the given fetch and the SDK throw
+   * Opens the stream, and waits for the URL for POST requests, which has to be on the same origin.
+   * @throws ClientError `timed_out`; the errors of the given fetch and the SDK
    */
   override async start(): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -1,11 +1,13 @@
 import type {
+  JSONRPCMessage,
   JSONRPCRequest,
   RequestId,
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { ClientError } from '../client-error.ts';
 
-/** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
+/** Requests without an effect, which may be repeated if it is unknown whether the server received them. */
 const repeatableMethods = new Set([
   'completion/complete',
   'ping',
@@ -18,51 +20,51 @@ const repeatableMethods = new Set([
   'tools/list',
 ]);
 
-/** A request that waits for its answer. */
+/** A request that waits for its response. */
 export interface OpenRequest {
   /** As the client sent it. */
   message: JSONRPCRequest;
   options: TransportSendOptions;
-  /** What it was last sent through. */
+  /** The transport that it was last sent through. */
   via?: Transport;
-  /** Whether that has taken it, so that only the connection can keep its answer back. */
+  /** True after the transport has sent it: then only a broken connection can prevent its response. */
   isTaken: boolean;
-  /** Whether this is its second time. */
+  /** True if it was repeated. */
   isRepeated: boolean;
 }
 
-/** The requests of a connection that wait for answers, by the ids they went out with. */
+/** The requests of a connection that wait for responses, by the ids that they were sent with. */
 export class OpenRequests {
   readonly #open = new Map<RequestId, OpenRequest>();
   #repeated = 0;
 
-  /** Begins to wait; ends with {@link answered}, or where the request is aborted. */
+  /** Adds a request; it is removed by {@link answered}, or if it is aborted. */
   add(message: JSONRPCRequest, options: TransportSendOptions): void {
     this.#open.set(message.id, { message, options, isTaken: false, isRepeated: false });
     options.requestSignal?.addEventListener('abort', () => this.cancelled(message.id), { once: true });
   }
 
-  /** The request is on its way. */
+  /** Records that a request is being sent. */
   sending(id: RequestId, via: Transport): void {
     const request = this.#open.get(id);
     if (request) Object.assign(request, { via, isTaken: false });
   }
 
-  /** The server has taken the request. */
+  /** Records that a request was sent. */
   taken(id: RequestId): void {
     const request = this.#open.get(id);
     if (request) request.isTaken = true;
   }
 
-  /** Whether an answer may still come this way. */
+  /** Checks if a response may still arrive through this transport. */
   areOpen(via: Transport): boolean {
     return [...this.#open.values()].some((request) => request.via === via);
   }
 
   /**
-   * Ends waiting for an answer.
-   * @param id the id a request went out with
-   * @returns the request; undefined where nobody waits for it
+   * Removes a request.
+   * @param id the id that it was sent with
+   * @returns the request; undefined if there is none
    */
   answered(id: RequestId | undefined): OpenRequest | undefined {
     if (id === undefined) return undefined;
@@ -71,19 +73,19 @@ export class OpenRequests {
     return request;
   }
 
-  /** Ends waiting for what the client no longer wants to know. */
+  /** Removes a request that the client cancelled. */
   cancelled(id: unknown): void {
     for (const [sentAs, { message }] of this.#open) if (message.id === id) this.#open.delete(sentAs);
   }
 
-  /** Ids of the requests that were taken. */
+  /** Returns the ids of the requests that were sent through this transport. */
   takenBy(transport: Transport): RequestId[] {
     return [...this.#open].filter(([, { via, isTaken }]) => isTaken && via === transport).map(([id]) => id);
   }
 
   /**
-   * The request to send in place of one whose answer cannot come any more, with an id of its own (B5-14).
-   * @returns undefined where it must not be repeated: it may have had its effect, or this was the second time
+   * Returns the request to send instead of one whose response is lost, with a new id (B5-14).
+   * @returns undefined if it must not be repeated: it may have had its effect, or it was repeated before
    */
   repeat({ message, options, isRepeated }: OpenRequest): JSONRPCRequest | undefined {
     if (isRepeated || !repeatableMethods.has(message.method) || options.requestSignal?.aborted)
@@ -91,5 +93,43 @@ export class OpenRequests {
     const again = { ...message, id: `again-${++this.#repeated}` };
     this.#open.set(again.id, { message, options, isTaken: false, isRepeated: true });
     return again;
+  }
+}
+
+/** Maximum wait for a response, in milliseconds. */
+const patienceMs = 30_000;
+
+/** Requests that a transport sends on its own, besides those of its client. */
+export class OwnRequests {
+  readonly #waiting = new Map<RequestId, (answer: JSONRPCMessage) => void>();
+  #sent = 0;
+
+  /**
+   * Sends a request with an id of its own.
+   * @param transport sends the request; its messages have to be passed to {@link take}
+   * @returns the response, which may be an error
+   * @throws ClientError `timed_out`; the errors of the transport
+   */
+  async ask(transport: Transport, request: Omit<JSONRPCRequest, 'id'>): Promise<JSONRPCMessage> {
+    const id = `own-${++this.#sent}`;
+    const { promise, resolve, reject } = Promise.withResolvers<JSONRPCMessage>();
+    const late = (): void => reject(new ClientError('timed_out', 'The server did not answer in time.'));
+    const timer = setTimeout(late, patienceMs);
+    this.#waiting.set(id, resolve);
+    try {
+      await transport.send({ ...request, id });
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** Checks if a message is the response to one of these requests. */
+  take(message: JSONRPCMessage): boolean {
+    if ('method' in message || message.id === undefined) return false;
+    const resolve = this.#waiting.get(message.id);
+    resolve?.(message);
+    return resolve !== undefined;
   }
 }

@@ -11,12 +11,9 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
-import { announceLists } from './list-announcements.ts';
-import { type OpenRequest, OpenRequests } from './open-requests.ts';
-import { OwnRequests } from './own-requests.ts';
+import { type OpenRequest, OpenRequests, OwnRequests } from './open-requests.ts';
 import { completeResultType } from './result-type.ts';
-import { isSessionLost } from './session-loss.ts';
-import { SessionMemory } from './session-memory.ts';
+import { announceLists, isSessionLost, SessionMemory } from './session-memory.ts';
 
 /** A transport that can end its session at the server. */
 export type SessionTransport = Transport & { terminateSession?(): Promise<void> };

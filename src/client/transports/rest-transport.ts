@@ -6,19 +6,21 @@ import type {
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
-import { isRedirect } from '../http-answer.ts';
+import { isRedirect } from '../limited-fetch.ts';
 import { describeFailure } from '../network-failure.ts';
 import { requireUrl } from '../url-policy.ts';
 
-/** What the transport needs. */
+/** Options of a {@link RestClientTransport}. */
 export interface RestClientTransportOptions {
   /** URL of the Rest endpoint. */
   url: string | URL;
-  /** What requests go through; one that carries the login, see `withAuthorization`, where a server asks for it. */
+  /** Sends the requests; with the login if the server requires one, see `withAuthorization`. */
   fetch: Fetch;
-  /** Longest wait for an answer, in milliseconds; 60 s by default, longer than servers wait for their tools. */
+  /**
+   * Maximum wait for a response, in milliseconds (default 60 s, longer than servers wait for their tools).
+   */
   timeoutMs?: number;
-  /** Allows `http` to hosts that are not loopback. */
+  /** Allows `http` for hosts other than loopback. */
   dangerouslyAllowHttp?: boolean;
 }
 
@@ -27,8 +29,8 @@ const defaultTimeoutMs = 60_000;
 const noAnswer = { code: -32001, message: 'The server did not answer this request in time.' };
 
 /**
- * A Rest server, to the SDK's client: each message is a POST of its own, and its answer comes with it. The server
- * cannot ask anything back, nor tell progress.
+ * The client transport of the Rest binding: each message is a POST of its own, with its response. The server
+ * can neither send requests nor report progress.
  * @see docs/rest.md (B7-08, B7-09, B7-15)
  */
 export class RestClientTransport implements Transport {
@@ -41,7 +43,7 @@ export class RestClientTransport implements Transport {
   readonly #closed = new AbortController();
   #protocolVersion: string | undefined;
 
-  /** @param options where to, and through what @throws ClientError `bad_url` */
+  /** @throws ClientError `bad_url` */
   constructor({
     url,
     fetch,
@@ -53,17 +55,18 @@ export class RestClientTransport implements Transport {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Part of the SDK's interface; there is nothing to begin. */
+  /** Part of the SDK's interface; it does nothing. */
   async start(): Promise<void> {}
 
-  /** Names the negotiated revision on every later request (B3-16). */
+  /** Sends the negotiated revision with every later request (B3-16). */
   setProtocolVersion(version: string): void {
     this.#protocolVersion = version;
   }
 
   /**
-   * Posts a message, and hands on what it is answered with.
-   * @throws ClientError `timed_out`, `unreachable`, `redirected`, `server_error`; what the given fetch throws
+   * Sends a message, and passes its response on.
+   * @throws ClientError `timed_out`, `unreachable`, `redirected`, `server_error`; the errors of the given
+   *   fetch
    */
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     const asked = 'method' in message && 'id' in message ? message.id : undefined;
@@ -73,7 +76,7 @@ export class RestClientTransport implements Transport {
       if (!ok) throw this.#refused(status);
       return;
     }
-    // A refusal may answer without the id of the request it refuses.
+    // An error response may lack the id of its request.
     const own = answers.find(({ id }) => id === asked);
     const refusal = ok ? undefined : answers.find(({ id, error }) => error && (id ?? null) === null);
     const answer = own ?? (refusal && { ...refusal, id: asked });
@@ -81,7 +84,7 @@ export class RestClientTransport implements Transport {
     this.onmessage?.((answer ?? { jsonrpc: '2.0', id: asked, error: noAnswer }) as JSONRPCMessage);
   }
 
-  /** Gives up on what runs. */
+  /** Aborts the running requests. */
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
@@ -123,15 +126,15 @@ export class RestClientTransport implements Transport {
   }
 }
 
-/** What a POST was answered with. */
+/** The response to a POST. */
 interface Posted {
   ok: boolean;
   status: number;
-  /** Undefined where it is not JSON. */
+  /** Undefined if it is not JSON. */
   body: unknown;
 }
 
-/** A JSON-RPC answer, as far as it is looked at. */
+/** The used members of a JSON-RPC response. */
 interface Answer {
   id?: RequestId | null;
   error?: unknown;

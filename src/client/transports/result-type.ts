@@ -4,15 +4,14 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/client';
 
-/** The member of `_meta` with which a request says that it is of 2026-07-28 or later. */
+/** The member of `_meta` with the revision of a request, from 2026-07-28 on. */
 const versionMember = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Completes the answer to a request of 2026-07-28 that does not say of which type it is: such a result is complete.
- * The SDK's client refuses it.
- * @param answer what the server sent
- * @param request what it answers
- * @returns the answer, with a `resultType`
+ * Adds the `resultType` `complete` to a result of 2026-07-28 without one, which the SDK's client would
+ * reject.
+ * @param answer the response of the server
+ * @param request its request
  * @see MCP 2026-07-28 base protocol, results (C1-04)
  */
 export function completeResultType(answer: JSONRPCMessage, request: JSONRPCRequest): JSONRPCMessage {

@@ -1,8 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { restoreNumbers } from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
-import { type AnswerLimits, defaultHeadTimeoutMs } from './answer-limits.ts';
-import { boundedFetch } from './bounded-fetch.ts';
+import { type AnswerLimits, boundedFetch, defaultHeadTimeoutMs } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
 import { markMessage, withMarkedNumbers } from './exact-numbers.ts';
 import { RenewingTransport } from './renewing-transport.ts';
@@ -42,7 +41,7 @@ function openLater(open: () => void, waitMs: number): () => void {
 /**
  * Makes a transport to a server; answers are bounded, redirects are not followed, lost sessions are renewed.
  * @param kind which of the transports
- * @param options where to, and through what
+ * @param options the server, and the fetch
  * @returns a transport that has not been started
  * @throws ClientError `bad_url`
  */

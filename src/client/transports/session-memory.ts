@@ -1,19 +1,25 @@
-import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/client';
+import {
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  SdkHttpError,
+  type Transport,
+} from '@modelcontextprotocol/client';
 
-/** How a session begins. */
+/** The first messages of a session. */
 export interface SessionOpening {
   initialize: JSONRPCRequest;
   initialized: JSONRPCNotification;
 }
 
-/** What a session was told, so that a new one can be told the same. */
+/** The state of a session at the server, to restore it in a new session. */
 export class SessionMemory {
   #initialize: JSONRPCRequest | undefined;
   #initialized: JSONRPCNotification | undefined;
   #logLevel: JSONRPCRequest | undefined;
   readonly #subscriptions = new Map<unknown, JSONRPCRequest>();
 
-  /** Takes note of a message on its way to the server. */
+  /** Records a message to the server. */
   sent(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) this.#requested(message);
@@ -28,14 +34,51 @@ export class SessionMemory {
     if (method === 'resources/unsubscribe') this.#subscriptions.delete(params?.uri);
   }
 
-  /** How the session began; undefined where none was begun, as in 2026-07-28. */
+  /** The first messages of the session; undefined without one, as in 2026-07-28. */
   get opening(): SessionOpening | undefined {
     if (!this.#initialize || !this.#initialized) return undefined;
     return { initialize: this.#initialize, initialized: this.#initialized };
   }
 
-  /** Requests whose effect lasts as long as the session: the log level and the subscriptions. */
+  /** Requests that affect the whole session: the log level and the subscriptions. */
   get lasting(): JSONRPCRequest[] {
     return [...(this.#logLevel ? [this.#logLevel] : []), ...this.#subscriptions.values()];
   }
+}
+
+/** Lists that may differ in a new session. */
+const lists = ['tools', 'prompts', 'resources'];
+
+/**
+ * Returns the notifications for a session that replaced another: each list with notifications may have
+ * changed.
+ * @param capabilities of the server
+ * @see MCP server features "List Changed Notification"
+ */
+export function announceLists(capabilities: unknown): JSONRPCNotification[] {
+  const offered = Object(capabilities) as Record<string, { listChanged?: boolean } | undefined>;
+  return lists
+    .filter((name) => offered[name]?.listChanged)
+    .map((name) => ({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` }));
+}
+
+/** The error message of the SDK's old HTTP+SSE transport for a rejected POST. */
+const refusedPost = /^Error POSTing to endpoint \(HTTP 404\)/;
+
+/**
+ * Checks if the server no longer knows the session, so that a new one has to begin. The standard status is
+ * 404. Many servers copied an example that sends 400 with a sentence about sessions.
+ * @param error the rejection of a transport's `send`
+ * @param transport the transport; without a session, 404 has another meaning
+ * @see MCP transports "Session Management" (B3-11)
+ */
+export function isSessionLost(error: unknown, transport: Transport): boolean {
+  if (error instanceof SdkHttpError) {
+    if (transport.sessionId === undefined) return false;
+    const { text } = error.data as { text?: unknown };
+    return (
+      error.status === 404 || (error.status === 400 && typeof text === 'string' && /session/i.test(text))
+    );
+  }
+  return error instanceof Error && refusedPost.test(error.message);
 }

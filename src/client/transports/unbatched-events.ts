@@ -1,10 +1,10 @@
 import type { Fetch } from '../context.ts';
-import { isEventStream } from './answer-limits.ts';
+import { isEventStream } from './bounded-fetch.ts';
 
 const isData = (line: string): boolean => /^data(?::|$)/.test(line);
 const isId = (line: string): boolean => /^id(?::|$)/.test(line);
 
-/** @returns the messages of a batch; undefined where the data is something else */
+/** Returns the messages of a batch; undefined if the data is no batch. */
 function readBatch(data: string): unknown[] | undefined {
   if (!data.trimStart().startsWith('[')) return undefined;
   try {
@@ -17,7 +17,7 @@ function readBatch(data: string): unknown[] | undefined {
 
 const write = (lines: readonly string[]): string => `${lines.join('\n')}\n\n`;
 
-/** @returns the text of an event; of one for each message where it brings a batch */
+/** Returns the text of an event, or of one event for each message of a batch. */
 function unbatch(lines: readonly string[], rewrite: (data: string) => string): string {
   const given = lines
     .filter(isData)
@@ -28,14 +28,16 @@ function unbatch(lines: readonly string[], rewrite: (data: string) => string): s
   if (!batch && data === given) return write(lines);
   if (!batch) return write([...lines.filter((line) => !isData(line)), `data: ${data}`]);
   const others = lines.filter((line) => !isData(line) && !isId(line));
-  // Who resumes behind the id has to have had all of the batch.
+  // A client that resumes after the id has received the complete batch.
   const idOf = (at: number): string[] => (at === batch.length - 1 ? lines.filter(isId) : []);
   return batch
     .map((message, at) => write([...others, ...idOf(at), `data: ${JSON.stringify(message)}`]))
     .join('');
 }
 
-/** Cuts a text into the lines of an event stream: they end with CR LF, LF or CR, which chunks may divide. */
+/**
+ * Splits a text into the lines of an event stream: they end with CR LF, LF or CR, which chunks may divide.
+ */
 function createLineCutter(): (text: string) => string[] {
   let begun = '';
   let endedWithReturn = false;
@@ -50,7 +52,7 @@ function createLineCutter(): (text: string) => string[] {
   };
 }
 
-/** Takes the bytes of an event stream and gives those of the other; an event that is not complete is left out. */
+/** Creates the stream that converts events; an incomplete event is omitted. */
 function unbatchedEvents(rewrite: (data: string) => string): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -70,11 +72,11 @@ function unbatchedEvents(rewrite: (data: string) => string): TransformStream<Uin
 }
 
 /**
- * Gives each message of an event stream an event of its own. Servers of 2025-03-26 may send several as one array, which
- * the SDK's transports do not take.
- * @param fetch what requests go through
- * @param rewrite gives the data of an event another text of one line, or the same
- * @returns a fetch whose other answers are as they were
+ * Wraps a fetch to send each message of an event stream in an event of its own. Servers of 2025-03-26 may
+ * send several as one array, which the SDK's transports reject.
+ * @param fetch sends the requests
+ * @param rewrite returns another text of one line for the data of an event, or the same
+ * @returns a fetch whose other responses are unchanged
  * @see MCP 2025-03-26 transports "Sending Messages to the Server" (B3-15); WHATWG HTML section 9.2.5
  */
 export function withUnbatchedEvents(fetch: Fetch, rewrite: (data: string) => string = (data) => data): Fetch {

@@ -1,6 +1,6 @@
-import type { AuthorizationAgent } from '../../client/authorization/authorization-agent.ts';
+import type { AuthorizationAgent } from '../../client/authorization/code-login.ts';
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
-import { redirectAllows } from '../../client/registration/redirect-uris.ts';
+import { redirectAllows } from '../../client/registration/dynamic-registration.ts';
 import { nativeRegistrations } from '../registration/native-registrations.ts';
 import { tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';

@@ -1,4 +1,4 @@
-import type { AuthorizationAgent } from '../../client/authorization/authorization-agent.ts';
+import type { AuthorizationAgent } from '../../client/authorization/code-login.ts';
 import type { CredentialStore, GivenClient } from '../../client/index.ts';
 
 /** What an examination may use to log in. Whatever is absent cannot be examined, and the checks say so. */

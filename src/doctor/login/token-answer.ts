@@ -1,5 +1,5 @@
-import { clientAuthentication } from '../../client/exchange.ts';
 import type { Registration, UsableAuthorizationServer } from '../../client/index.ts';
+import { clientAuthentication } from '../../client/oauth-client.ts';
 import { quote } from '../../client/quote.ts';
 import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
 import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';

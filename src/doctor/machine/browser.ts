@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { browserCommand } from '../../client/node/open-browser.ts';
-import { readSurroundings, type Surroundings } from '../../client/node/surroundings.ts';
+import { browserCommand, readSurroundings, type Surroundings } from '../../client/node/browser.ts';
 import type { Check } from '../check.ts';
 import { pass, skip, warn } from '../judgements.ts';
 import { isInstalled } from './installed-program.ts';

@@ -1,5 +1,5 @@
-import { isLocalAddress } from '../../client/local-address.ts';
 import { quote } from '../../client/quote.ts';
+import { isLocalAddress } from '../../client/url-policy.ts';
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { ask } from '../ask.ts';
 import { describeAnswer } from '../describe-answer.ts';

@@ -1,5 +1,5 @@
-import { isLocalAddress } from '../../client/local-address.ts';
 import { quote } from '../../client/quote.ts';
+import { isLocalAddress } from '../../client/url-policy.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';

@@ -1,6 +1,6 @@
 import { requireUrl } from '../../client/index.ts';
-import { isLocalAddress } from '../../client/local-address.ts';
 import { quote } from '../../client/quote.ts';
+import { isLocalAddress } from '../../client/url-policy.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';

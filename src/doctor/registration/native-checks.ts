@@ -1,4 +1,4 @@
-import { loopbackRedirectUris } from '../../client/registration/redirect-uris.ts';
+import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, unknown, warn } from '../judgements.ts';
 import { nativeRegistrations } from './native-registrations.ts';

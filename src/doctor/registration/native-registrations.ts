@@ -1,5 +1,5 @@
 import type { DiscoveredServer } from '../../client/index.ts';
-import { loopbackRedirectUris } from '../../client/registration/redirect-uris.ts';
+import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
 import type { Judgement } from '../finding.ts';
 import { skip } from '../judgements.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';

@@ -1,6 +1,6 @@
-import { createDpopKey } from '../../client/dpop/dpop-key.ts';
-import { sendAuthorized } from '../../client/dpop/send-authorized.ts';
 import type { Credential } from '../../client/index.ts';
+import { sendAuthorized } from '../../client/session/send-authorized.ts';
+import { createDpopKey } from '../../client/tokens/dpop.ts';
 import { refreshCredential } from '../../client/tokens/renewal.ts';
 import { parseChallenges } from '../../oauth/challenge.ts';
 import { type Answer, ask } from '../ask.ts';

@@ -1,4 +1,4 @@
-import { clientAuthentication } from '../../client/exchange.ts';
+import { clientAuthentication } from '../../client/oauth-client.ts';
 import { quote } from '../../client/quote.ts';
 import { parseObject } from '../../oauth/foreign-json.ts';
 import { type Answer, ask } from '../ask.ts';

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
-import { announceLists } from '../../client/transports/list-announcements.ts';
+import { announceLists } from '../../client/transports/session-memory.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';

@@ -1,4 +1,4 @@
-import { isAboutTheRequest } from '../../client/transports/about-the-request.ts';
+import { isAboutTheRequest } from '../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';

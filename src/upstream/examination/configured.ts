@@ -1,44 +1,47 @@
-import { createUpstreams, upstreamCallbackPath } from '../create-upstreams.ts';
-import type { Environment } from '../credentials.ts';
-import { withPreset } from '../presets/presets.ts';
-import { findSharedIssuers } from '../shared-issuers.ts';
-import type { UpstreamSettings } from '../upstream-settings.ts';
+import {
+  createUpstreams,
+  type Environment,
+  findSharedIssuers,
+  upstreamCallbackPath,
+} from '../create-upstreams.ts';
+import { worldReadableMode } from '../open-to-others.ts';
+import { withPreset } from '../presets.ts';
+import type { UpstreamSettings } from '../upstream.ts';
 import { type BrowserFetch, examineUpstream, type UpstreamReport } from './examine-upstream.ts';
-import { broken } from './finding.ts';
-import { checkSecretFile } from './secret-file-check.ts';
+import { broken, doubtful, sound, type UpstreamFinding } from './finding.ts';
 
-/** An upstream as the settings have it. */
+/** An upstream of the settings. */
 export interface ConfiguredUpstream {
   name: string;
   label: string;
   /** Absent for one without metadata. */
   issuer?: string;
-  /** Whether one can log in with it, or it is only for linking. */
+  /** `linking` if it is not offered on the login page. */
   use: 'login' | 'linking';
-  /** To be registered there. */
+  /** The redirect URI to register there. */
   callbackUrl: string;
 }
 
-/** Upstreams of a config file. */
+/** The upstreams of a config file. */
 export interface Configured {
   upstreams: Readonly<Record<string, UpstreamSettings>>;
-  /** Where people reach the server. */
+  /** The public URL of the server. */
   publicUrl: string;
-  /** Whether upstreams may be on this very machine, without https. */
+  /** True allows upstreams on this machine, without https. */
   dangerouslyFromLoopback: boolean;
 }
 
-/** What an examination touches beside the upstream. */
+/** The dependencies of an examination. */
 interface Surroundings {
-  /** Asks its authorization endpoint as a browser would. */
+  /** Requests its authorization endpoint like a browser. */
   fetch: BrowserFetch;
   /** Epoch seconds. */
   now: () => number;
-  /** Variables of the environment, as the server is started with. */
+  /** Environment variables of the server. */
   env: Environment;
 }
 
-/** Lists upstreams as they are configured; nothing is read or asked. */
+/** Lists the upstreams of the settings, without reading files or sending requests. */
 export function listConfigured({ upstreams, publicUrl }: Pick<Configured, 'upstreams' | 'publicUrl'>) {
   return Object.entries(upstreams).map(([name, given]): ConfiguredUpstream => {
     const { settings, preset } = withPreset(name, given);
@@ -53,9 +56,9 @@ export function listConfigured({ upstreams, publicUrl }: Pick<Configured, 'upstr
 }
 
 /**
- * Reads what the settings of all upstreams name, without asking any of them.
- * @param surroundings the clock, epoch seconds, and the variables of the environment
- * @returns what keeps the server from starting, such as a file of a secret that cannot be read; none where all is well
+ * Reads the files and environment variables of all upstreams, without sending requests.
+ * @param surroundings the clock, epoch seconds, and the environment variables
+ * @returns the problems that prevent a start of the server, such as an unreadable secret file
  */
 export async function findUnusable(
   { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
@@ -71,8 +74,8 @@ export async function findUnusable(
 }
 
 /**
- * Examines one upstream of a config file, its files of secrets included.
- * @returns undefined where there is none of this name
+ * Examines one upstream of a config file, including its secret files.
+ * @returns undefined if there is none of this name
  */
 export async function examineConfigured(
   { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
@@ -105,4 +108,28 @@ export async function examineConfigured(
       ),
     ),
   };
+}
+
+/**
+ * Checks if other users of the machine can read the file with the client's secret or key (T-163).
+ * @param settings of one upstream, whose file was read before
+ * @returns no finding if no file is configured
+ */
+export function checkSecretFile({
+  clientSecretFile,
+  clientKeyFile,
+}: Pick<UpstreamSettings, 'clientSecretFile' | 'clientKeyFile'>): UpstreamFinding[] {
+  const file = clientSecretFile ?? clientKeyFile;
+  // Windows has no such permission bits.
+  if (file === undefined || process.platform === 'win32') return [];
+  const mode = worldReadableMode(file);
+  return [
+    mode === undefined
+      ? sound('UP-SECRET', `${file} can be read, and not by others.`)
+      : doubtful(
+          'UP-SECRET',
+          `${file} can be read by others (mode ${mode}).`,
+          `chmod 600 ${JSON.stringify(file)}`,
+        ),
+  ];
 }

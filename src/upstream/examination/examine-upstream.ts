@@ -1,40 +1,39 @@
 import type { Upstream } from '../upstream.ts';
 import { UpstreamFault } from '../upstream-fault.ts';
-import { type AuthorizationAnswer, checkAuthorization } from './authorization-check.ts';
-import { broken, doubtful, sound, type UpstreamFinding, untold } from './finding.ts';
-import { checkKeys } from './key-check.ts';
-import { checkMetadata } from './metadata-checks.ts';
-import { reasonFixes } from './reason-fixes.ts';
+import { broken, doubtful, reasonFixes, sound, type UpstreamFinding, untold } from './finding.ts';
+import { type AuthorizationAnswer, checkAuthorization, checkKeys, checkMetadata } from './metadata-checks.ts';
 
-/** Asks as a browser does: `fetch`, as far as it is needed. */
+/** A `fetch` that sends requests like a browser. */
 export type BrowserFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** How an upstream is looked at. */
+/** Options of {@link examineUpstream}. */
 export interface UpstreamExaminationOptions {
   upstream: Upstream;
-  /** Where the upstream may send logout tokens. */
+  /** The address for logout tokens. */
   logoutUrl: string;
-  /** Asks as a browser does that keeps no cookies and follows no redirect; only for the authorization endpoint. */
+  /**
+   * Sends requests like a browser without cookies and redirects; used only for the authorization endpoint.
+   */
   fetch: BrowserFetch;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** What an examination came to. */
+/** The result of an examination. */
 export interface UpstreamReport {
   upstream: string;
-  /** To be registered there. */
+  /** The redirect URI to register there. */
   callbackUrl: string;
   logoutUrl: string;
-  /** `not_examined` where it could not be asked at all. */
+  /** `not_examined` if the upstream did not respond. */
   outcome: 'sound' | 'faults' | 'not_examined';
   findings: readonly UpstreamFinding[];
 }
 
-/** Clocks that differ more than this make tokens look expired or not valid yet, in seconds. */
+/** Maximum difference of the clocks, in seconds: beyond it tokens seem expired or not yet valid. */
 const clockToleranceSeconds = 30;
 
-/** As much of a page is looked at, in characters. */
+/** Maximum length of a page, in characters. */
 const pageLength = 65_536;
 
 /** A code that no server has issued. */
@@ -45,7 +44,7 @@ function ofFault(id: string, error: unknown): UpstreamFinding {
   return broken(id, `${error.message} [${error.reason}].`, reasonFixes[error.reason]);
 }
 
-/** Tries the client's credentials with a code that cannot be one: the refusal tells what was looked at. */
+/** Tests the client's credentials with an invalid code: the error tells if they were accepted. */
 async function checkClient(upstream: Upstream, issuer: unknown): Promise<UpstreamFinding> {
   const { pending } = await upstream.begin();
   const callback = new URLSearchParams({ code: noCode, state: pending.state });
@@ -141,9 +140,9 @@ function outcomeOf(findings: readonly UpstreamFinding[]): UpstreamReport['outcom
 }
 
 /**
- * Looks at an upstream as far as can be told without a login: metadata, keys, client authentication, callback URL,
- * scopes, clock. It asks the upstream alone, and changes nothing there or here.
- * @returns findings that hold no secret and no byte of an answer but names from its metadata
+ * Examines an upstream without a login: metadata, keys, client authentication, callback URL, scopes, clock.
+ * It sends requests to the upstream only, and changes nothing.
+ * @returns findings without secrets and without response text, except names from its metadata
  */
 export async function examineUpstream(options: UpstreamExaminationOptions): Promise<UpstreamReport> {
   const { upstream, logoutUrl } = options;

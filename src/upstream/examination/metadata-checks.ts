@@ -1,19 +1,19 @@
 import { broken, doubtful, sound, type UpstreamFinding, untold } from './finding.ts';
 
-/** What the settings want of an upstream's metadata. */
-export interface WantedOfMetadata {
-  /** Scopes that are asked for at each login. */
+/** The expected values of an upstream's metadata. */
+export interface ExpectedMetadata {
+  /** Scopes requested at each login. */
   scopes: readonly string[];
-  /** How the token endpoint is authenticated at. */
+  /** The client authentication method at the token endpoint. */
   clientAuthentication: string;
-  /** Where an upstream that can may send logout tokens. */
+  /** The address for logout tokens. */
   logoutUrl: string;
 }
 
 /** Metadata as it was published (RFC 8414 section 2; OpenID Connect Discovery 1.0 section 3). */
 export type PublishedMetadata = Readonly<Record<string, unknown>>;
 
-/** A member that is a list of texts; undefined where it is absent or something else. */
+/** Returns a member that is a list of strings; undefined if it is absent or another type. */
 function listed(metadata: PublishedMetadata, name: string): readonly string[] | undefined {
   const value = metadata[name];
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined;
@@ -44,7 +44,7 @@ function checkPkce(metadata: PublishedMetadata): UpstreamFinding {
 }
 
 function checkClientAuthentication(metadata: PublishedMetadata, wanted: string): UpstreamFinding {
-  // OpenID Connect Discovery 1.0 section 3: where the member is left out, client_secret_basic is meant.
+  // OpenID Connect Discovery 1.0 section 3: the default is client_secret_basic.
   const methods = listed(metadata, 'token_endpoint_auth_methods_supported') ?? ['client_secret_basic'];
   return methods.includes(wanted)
     ? sound('UP-CLIENT-AUTH', `It takes ${wanted}.`)
@@ -116,11 +116,11 @@ function checkLogout(metadata: PublishedMetadata, logoutUrl: string): UpstreamFi
 }
 
 /**
- * Looks at what an upstream says of itself, beside where its endpoints are.
- * @param metadata as it was published
- * @param wanted what the settings want of it
+ * Checks the metadata of an upstream, except its endpoints.
+ * @param metadata as published
+ * @param wanted the expected values
  */
-export function checkMetadata(metadata: PublishedMetadata, wanted: WantedOfMetadata): UpstreamFinding[] {
+export function checkMetadata(metadata: PublishedMetadata, wanted: ExpectedMetadata): UpstreamFinding[] {
   return [
     checkCodeFlow(metadata),
     checkPkce(metadata),
@@ -130,4 +130,97 @@ export function checkMetadata(metadata: PublishedMetadata, wanted: WantedOfMetad
     checkRevocation(metadata),
     checkLogout(metadata, wanted.logoutUrl),
   ];
+}
+
+const keysId = 'UP-KEYS';
+
+/** Members of private and shared keys (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1). */
+const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'];
+
+/**
+ * Checks the keys for ID tokens (RFC 7517 section 5).
+ * @param published the document at `jwks_uri`
+ */
+export function checkKeys(published: unknown): UpstreamFinding {
+  const keys = (published as { keys?: unknown } | null)?.keys;
+  if (!Array.isArray(keys) || keys.length === 0)
+    return broken(
+      keysId,
+      'There is no key at jwks_uri.',
+      'Ask whoever runs it: without keys no ID token can be verified.',
+    );
+  const entries = keys.map((key) => Object(key) as Record<string, unknown>);
+  if (entries.some((key) => secretMembers.some((member) => key[member] !== undefined)))
+    return broken(
+      keysId,
+      'Among its public keys is one with private members: anybody can sign ID tokens.',
+      'Do not log in with it until its keys are replaced.',
+    );
+  const usable = entries.filter(({ use, kty }) => (use === undefined || use === 'sig') && kty !== 'oct');
+  return usable.length === 0
+    ? broken(
+        keysId,
+        'None of its keys is for signatures.',
+        'Publish the keys that ID tokens are signed with.',
+      )
+    : sound(keysId, `${usable.length} ${usable.length === 1 ? 'key verifies' : 'keys verify'} ID tokens.`);
+}
+
+const redirectId = 'UP-REDIRECT';
+
+/** The response of an authorization endpoint to a browser without a session. */
+export interface AuthorizationAnswer {
+  status: number;
+  /** The target of a redirect; undefined for a page. */
+  location?: string | undefined;
+  /** The beginning of the page. */
+  text: string;
+}
+
+/** Phrases of error pages that have a success status (Google; Entra; GitHub). */
+const errorWords = /redirect_uri_mismatch|AADSTS(?:50011|700016|900\d+)|signin\/oauth\/error|invalid_client/i;
+
+/** Returns the OAuth error of the callback, if there is one (RFC 6749 section 4.1.2.1). */
+function errorOf(location: URL): string | undefined {
+  const error = location.searchParams.get('error');
+  return error === null ? undefined : /^[a-z_]{1,40}$/.test(error) ? error : 'an error';
+}
+
+/**
+ * Checks the response to an authorization request of a login (RFC 6749 section 4.1.2.1): an error page there
+ * would end the login. A successful response does not guarantee that a login succeeds.
+ * @param answer to a GET without cookies
+ * @param callbackUrl the redirect URI of the request
+ */
+export function checkAuthorization(answer: AuthorizationAnswer, callbackUrl: string): UpstreamFinding {
+  const { status, location, text } = answer;
+  const target = location === undefined ? null : URL.parse(location);
+  if (target && location?.startsWith(callbackUrl)) {
+    const error = errorOf(target);
+    // Without a session, an error may be a request to log in (OpenID Connect Core 1.0 3.1.2.6).
+    if (error !== undefined && !/^(login|interaction|consent|account_selection)_required$/.test(error))
+      return broken(
+        redirectId,
+        `It sends the browser back with ${error}.`,
+        error === 'invalid_scope'
+          ? 'Correct "scopes" in the settings, or allow them for this client there.'
+          : 'Look at the client there: the authorization code flow, its scopes, and whether it is enabled.',
+      );
+  }
+  if (status >= 500)
+    return broken(
+      redirectId,
+      `Its authorization endpoint answers ${status}.`,
+      'Look into its log: it fails on its own.',
+    );
+  if (status >= 400 || errorWords.test(`${location ?? ''} ${text}`))
+    return broken(
+      redirectId,
+      `It shows an error page (status ${status}) in the place of a login.`,
+      `Register this redirect URI there, character by character: ${callbackUrl} - and compare clientId with the one there.`,
+    );
+  return untold(
+    redirectId,
+    `It asks for a login. Some servers look at the redirect URI only after that: it has to be registered as ${callbackUrl}.`,
+  );
 }

@@ -1,74 +1,80 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountMark } from '../../crypto/account-mark.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { CallerToken } from '../bond/standing.ts';
+import type { CallerToken } from '../links/link-status.ts';
 import type { Upstream, Upstreams } from '../upstream.ts';
-import { readApiAddress } from './api-address.ts';
-import { ApiRefusal } from './api-refusal.ts';
-import { type ApiRequest, readApiRequest } from './api-request.ts';
 import type { CallerTokens } from './caller-tokens.ts';
 
-/** Sends one request to an API; a redirect is given as it came. @throws FetchRefused */
+/**
+ * Sends one request to an API, without following redirects.
+ * @throws FetchRefused
+ */
 export type ApiFetch = (
   url: URL,
   request: ApiRequest & { signal: AbortSignal | undefined },
 ) => Promise<Response>;
 
-/** What calls to APIs are made of. */
+/** Options of {@link createCallerApi}. */
 export interface CallerApiOptions {
   upstreams: Upstreams;
   tokens: CallerTokens;
-  /** The fetch for the API of an upstream. */
+  /** Returns the fetch for the API of an upstream. */
   fetchOf(upstream: Upstream): ApiFetch;
-  /** Whether APIs may be on this very machine, without https. */
+  /** True allows APIs on this machine, without https. */
   dangerouslyFromLoopback: boolean;
   /** URL of the account pages, without a slash at its end. */
   accountUrl: string;
 }
 
-/** A request of a tool, in the name of whoever called it. */
+/** A request of a tool, on behalf of its caller. */
 export interface ApiCall {
   caller: AuthInfo;
   /** Name of the upstream. */
   upstream: string;
   url: string | URL;
   init: RequestInit;
-  /** What the token must have been given for. */
+  /** Scopes that the token needs. */
   scopes: readonly string[];
-  /** How long somebody who is linking just now is waited for, in milliseconds. */
+  /** Maximum wait for a person who is linking their account, in milliseconds. */
   patienceMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** What the person has to give first, and where. */
+/** The missing link or scopes of a person, and the page to add them. */
 export interface MissingAtUpstream {
   missing: 'link' | 'scopes';
   upstream: string;
   label: string;
-  /** The page of ours where they give it. */
+  /** The page to add them. */
   url: string;
   accountId: string;
   scopes: readonly string[];
 }
 
-/** Calls APIs of upstreams as the accounts that call tools. */
+/** Calls APIs of upstreams on behalf of the callers of tools. */
 export interface CallerApi {
-  /** @returns the answer of the API, or what is missing. @throws ApiRefusal */
+  /**
+   * Returns the response of the API, or what is missing.
+   * @throws ApiRefusal
+   */
   call(call: ApiCall): Promise<Response | MissingAtUpstream>;
-  /** Whether the person has given what was missing. */
+  /** Checks if the person has added what was missing. */
   isGiven(missing: MissingAtUpstream): Promise<boolean>;
 }
 
-/** How often it is looked whether somebody has linked, in milliseconds. */
+/** Interval of checks for a new link, in milliseconds. */
 const lookEveryMs = 500;
 
-/** Most redirects that are followed. */
+/** Maximum number of redirects. */
 const maxRedirects = 5;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Creates it. The caller's token goes into the request and nowhere else: not to another host, an error or a log (T-093). */
+/**
+ * Creates the calls to APIs. The caller's token is sent with the request only: not to another host, an error
+ * or a log (T-093).
+ */
 export function createCallerApi(options: CallerApiOptions): CallerApi {
   const { upstreams, tokens, fetchOf, dangerouslyFromLoopback, accountUrl } = options;
   const fetches = new Map(upstreams.all.map((upstream) => [upstream.name, fetchOf(upstream)]));
@@ -93,7 +99,7 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
     return upstream;
   }
 
-  /** The token of a caller; where their person is linking just now, as soon as they have. */
+  /** Returns the token of a caller. If their person is linking the account, it waits for that. */
   async function tokenOf(
     { caller: { subject }, upstream, scopes, patienceMs, signal }: ApiCall,
     after?: CallerToken,
@@ -109,7 +115,7 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
     return found;
   }
 
-  /** Sends it with a token, and follows redirects within the host. */
+  /** Sends the request with a token, and follows redirects within the host. */
   async function send(
     upstream: Upstream,
     url: URL,
@@ -155,7 +161,10 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
     );
   }
 
-  /** The page where an account links an upstream; somebody else who opens it is told so (C7-04). */
+  /**
+   * Returns the URL of the page to link an account to an upstream; another account that opens it gets an explanation
+   * (C7-04).
+   */
   const linkUrl = ({ name }: Upstream, accountId: string): string =>
     `${accountUrl}/upstreams/${name}/link/${accountMark(accountId)}`;
 
@@ -189,4 +198,104 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
     },
     isGiven: ({ accountId, upstream, scopes }) => tokens.holds(accountId, upstream, scopes),
   };
+}
+
+/** The addresses that tools may call with the tokens of an upstream. */
+export interface ApiAddresses {
+  /** Name of the upstream in the settings. */
+  name: string;
+  /** Hosts, with the port if it is not 443. */
+  apiHosts: readonly string[];
+  /** True allows such a host to be this machine, without https. */
+  dangerouslyFromLoopback: boolean;
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Parses the address of a tool's request.
+ * @throws ApiRefusal unless it is https on one of the hosts; on this machine http is accepted if that is
+ *   allowed
+ */
+export function readApiAddress(given: string | URL, addresses: ApiAddresses): URL {
+  const { name, apiHosts, dangerouslyFromLoopback } = addresses;
+  const url = URL.parse(String(given));
+  if (!url) throw new ApiRefusal('url_not_allowed', 'The tool calls something that is no absolute URL.');
+  const isPlain = url.protocol === 'http:' && dangerouslyFromLoopback && loopback.test(url.hostname);
+  if (url.protocol !== 'https:' && !isPlain)
+    throw new ApiRefusal('url_not_allowed', 'The tool calls a URL that is not https.');
+  if (url.username !== '' || url.password !== '')
+    throw new ApiRefusal('url_not_allowed', 'The tool calls a URL with a user name or password in it.');
+  const isAllowed = apiHosts.some((host) => URL.parse(`${url.protocol}//${host}`)?.host === url.host);
+  if (!isAllowed)
+    throw new ApiRefusal(
+      'url_not_allowed',
+      `The tool calls ${url.host}, which may not be called as the person: the operator can add it to upstreams.${name}.apiHosts.`,
+    );
+  return url;
+}
+
+/** The reason of an {@link ApiRefusal}. */
+export type ApiRefusalReason =
+  | 'upstream_unknown'
+  | 'no_person'
+  | 'url_not_allowed'
+  | 'body_not_allowed'
+  | 'upstream_unavailable'
+  | 'api_unreachable'
+  | 'token_refused';
+
+/**
+ * A tool cannot call the API of an upstream. The message is meant for the person who called the tool, and
+ * contains neither a token nor a response of the API.
+ */
+export class ApiRefusal extends Error {
+  override name = 'ApiRefusal';
+  readonly reason: ApiRefusalReason;
+  constructor(reason: ApiRefusalReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** A request to an API that can be sent more than once. */
+export interface ApiRequest {
+  method: string;
+  headers: Headers;
+  body?: Uint8Array;
+}
+
+/** Maximum size of a tool's request body, in bytes. */
+const maxBodyBytes = 16 * 1024 * 1024;
+
+/** Headers that a tool must not set: authorization, host and framing. */
+const ownHeaders = [
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/**
+ * Reads a tool's request with its complete body, which may be sent again with a renewed token.
+ * @throws ApiRefusal if the body is too large
+ */
+export async function readApiRequest({ method = 'GET', headers, body }: RequestInit): Promise<ApiRequest> {
+  const whole: ApiRequest = { method: method.toUpperCase(), headers: new Headers(headers) };
+  for (const name of ownHeaders) whole.headers.delete(name);
+  if (body === undefined || body === null) return whole;
+  const read = new Response(body);
+  const type = read.headers.get('content-type');
+  if (type !== null && !whole.headers.has('content-type')) whole.headers.set('content-type', type);
+  whole.body = await read.bytes();
+  if (whole.body.byteLength > maxBodyBytes)
+    throw new ApiRefusal('body_not_allowed', `The tool sends more than ${maxBodyBytes} bytes.`);
+  return whole;
 }

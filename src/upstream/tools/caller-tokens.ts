@@ -1,39 +1,44 @@
 import type { UpstreamStore } from '../../storage/upstreams.ts';
-import type { CallerToken, Standing } from '../bond/standing.ts';
+import type { CallerToken, LinkStatus } from '../links/link-status.ts';
 
-/** What tokens of accounts are read from. */
+/** Options of {@link createCallerTokens}. */
 export interface CallerTokensOptions {
   links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
-  standing: Pick<Standing, 'tokensOf'>;
+  standing: Pick<LinkStatus, 'tokensOf'>;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** What a call needs of a token. */
-export interface TokenWishes {
-  /** What it must have been given for. */
+/** Requirements for a token. */
+export interface TokenRequirements {
+  /** Scopes that it needs. */
   scopes: readonly string[];
-  /** The generation that the API has just refused. */
+  /** The generation that the API has just rejected. */
   after?: number;
 }
 
-/** A token, or why there is none: nothing linked, not given for enough, or the upstream does not answer. */
+/** A token, or why there is none: no link, missing scopes, or the upstream does not respond. */
 export type CallerTokenAnswer = CallerToken | 'needs_link' | 'needs_scopes' | 'unavailable';
 
-/** Gives access tokens of accounts at upstreams. */
+/** Returns access tokens of accounts at upstreams. */
 export interface CallerTokens {
-  /** Gives one that can be used now. Scopes it lacks are asked for from then on, wherever the account goes there (A10-02). */
-  token(accountId: string, upstream: string, wishes: TokenWishes): Promise<CallerTokenAnswer>;
-  /** Whether there is one by now that was given for enough. The upstream is asked nothing: it may be looked often. */
+  /** Returns a usable token. Missing scopes are requested at the account's next login there (A10-02). */
+  token(accountId: string, upstream: string, wishes: TokenRequirements): Promise<CallerTokenAnswer>;
+  /**
+   * Checks if there is a token with these scopes. It sends no request to the upstream, so that it may be
+   * called often.
+   */
   holds(accountId: string, upstream: string, scopes: readonly string[]): Promise<boolean>;
 }
 
-/** Creates it over the links and their standing, which renews each token once for all who ask (T-090). */
+/**
+ * Creates the tokens from the links and their status, which renews each token once for all callers (T-090).
+ */
 export function createCallerTokens({ links, standing, now }: CallerTokensOptions): CallerTokens {
   async function token(
     accountId: string,
     upstream: string,
-    { scopes, after }: TokenWishes,
+    { scopes, after }: TokenRequirements,
   ): Promise<CallerTokenAnswer> {
     const link = await links.findOfAccount(accountId, upstream);
     if (!link?.tokens) return 'needs_link';

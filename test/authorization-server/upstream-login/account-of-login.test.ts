@@ -4,8 +4,7 @@ import {
   findAccountOfLogin,
 } from '../../../src/authorization-server/upstream-login/account-of-login.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
-import type { UpstreamIdentity } from '../../../src/upstream/upstream.ts';
-import type { AdmissionRules } from '../../../src/upstream/upstream-settings.ts';
+import type { AdmissionRules, UpstreamIdentity } from '../../../src/upstream/upstream.ts';
 import { account, openForTest, startOfTime } from '../../storage/contract/subject.ts';
 import { openNewDatabase } from '../../storage/sqlite/subject.ts';
 

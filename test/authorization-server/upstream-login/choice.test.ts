@@ -6,8 +6,7 @@ import {
   upstreamsOfResource,
   waysIn,
 } from '../../../src/authorization-server/upstream-login/choice.ts';
-import type { Upstream, Upstreams } from '../../../src/upstream/upstream.ts';
-import type { UpstreamSettings } from '../../../src/upstream/upstream-settings.ts';
+import type { Upstream, UpstreamSettings, Upstreams } from '../../../src/upstream/upstream.ts';
 
 const resource = 'https://notes.example/mcp';
 

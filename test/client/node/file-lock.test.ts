@@ -1,10 +1,18 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { withFileLock } from '../../../src/client/node/file-lock.ts';
-import { thisHolder } from '../../../src/client/node/lock-holder.ts';
+import {
+  isRunning,
+  lifeOf,
+  parseHolder,
+  processSpace,
+  thisHolder,
+  withFileLock,
+} from '../../../src/client/node/file-lock.ts';
 import { runFile } from '../support/child.ts';
 import { testFolder } from '../support/folder.ts';
 
@@ -108,5 +116,53 @@ describe('a lock file', () => {
     const file = join(testFolder(), 'lock');
     await withFileLock(file, async () => writeFileSync(file, 'theirs'));
     expect(readFileSync(file, 'utf8')).toBe('theirs');
+  });
+});
+
+describe('the holder of a lock', () => {
+  it('is written and read, and no two are the same', () => {
+    const [one, two] = [thisHolder(), thisHolder()];
+    expect(parseHolder(JSON.stringify(one))).toEqual(one);
+    expect(one.id).not.toBe(two.id);
+  });
+
+  it.each(['', '{', '"x"', '{"id":"a"}', '{"id":"a","pid":-1,"space":"s"}'])(
+    'is not known from the text %s',
+    (text) => {
+      expect(parseHolder(text)).toBeUndefined();
+    },
+  );
+
+  it('runs, is dead, or is out of sight', async () => {
+    const child = runFile('-e', ['']);
+    await child.ended;
+    const ended = { ...thisHolder(), pid: child.process.pid ?? 0 };
+    expect(lifeOf(thisHolder())).toBe('running');
+    expect(lifeOf(ended)).toBe('dead');
+    expect(lifeOf({ ...ended, space: 'another machine' })).toBe('unknown');
+    expect(lifeOf(undefined)).toBe('unknown');
+  });
+});
+
+describe('process space', () => {
+  describe('the space of process ids', () => {
+    it('is this machine, and the same for every process of it', async () => {
+      expect(processSpace()).toContain(hostname());
+      const module = new URL('../../../src/client/node/file-lock.ts', import.meta.url).href;
+      const script = `import(${JSON.stringify(module)}).then((m) => process.stdout.write(m.processSpace()))`;
+      const child = runFile('-e', [script]);
+      expect([await child.ended, child.output.stdout]).toEqual([0, processSpace()]);
+    });
+  });
+
+  describe('a process', () => {
+    it('runs until it ends', async () => {
+      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+      const { pid = 0 } = child;
+      expect([isRunning(pid), isRunning(process.pid)]).toEqual([true, true]);
+      child.kill('SIGKILL');
+      await new Promise((resolve) => child.once('close', resolve));
+      expect(isRunning(pid)).toBe(false);
+    });
   });
 });

@@ -4,7 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { credentialKey, freshCredential } from '../../../src/client/index.ts';
-import { createTokenFile, TokenFileError, tokenFilePath } from '../../../src/client/node/index.ts';
+import {
+  createTokenFile,
+  openTokenFile,
+  TokenFileError,
+  tokenFilePath,
+} from '../../../src/client/node/index.ts';
+import { formatTokenFile, parseTokenFile } from '../../../src/client/node/token-file.ts';
+import { emptyStoreData, type StoreData } from '../../../src/client/stores/store-data.ts';
 import { runFile } from '../support/child.ts';
 import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
@@ -192,5 +199,76 @@ describe('the token file', () => {
       expect(found?.refreshToken).toBe(`rt-${found?.accessToken.split('-')[1]}`);
     }
     await createTokenFile(folder).saveRegistration(testRegistration());
+  });
+});
+
+describe('the text of a token file', () => {
+  it('gives back what was written', () => {
+    const key = { kty: 'EC', alg: 'ES256', crv: 'P-256', x: 'x', y: 'y', d: 'd' };
+    const book = {
+      registrations: { 'https://as.example': testRegistration({ clientSecret: 's', privateKey: key }) },
+      replaced: { '["https://as.example","earlier"]': testRegistration({ clientId: 'earlier' }) },
+      credentials: {
+        k: testCredential({
+          renewAt: 1,
+          dpopKey: key,
+          withoutResource: true,
+          grant: { type: 'client_credentials', privateKey: key },
+          workload: true,
+        }),
+      },
+      logins: { 'https://mcp.example/mcp': 'k' },
+      ended: {
+        'https://mcp.example/rest': {
+          issuer: 'https://as.example',
+          machine: { grant: 'workload_identity', clientId: 'ci', proof: 'assertion' },
+          chosen: { dpop: true, withoutResource: true },
+        },
+      },
+    } satisfies StoreData;
+    expect(parseTokenFile(formatTokenFile(book))).toEqual(book);
+    expect(JSON.parse(formatTokenFile(emptyStoreData()))).toMatchObject({ version: 1 });
+  });
+
+  it('of an earlier version, which knew neither logins that have ended nor clients that were replaced, is read', () => {
+    const earlier = '{"version":1,"registrations":{},"credentials":{},"logins":{}}';
+    expect(parseTokenFile(earlier)).toEqual(emptyStoreData());
+  });
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"version":2,"registrations":{},"credentials":{},"logins":{}}',
+    '{"version":1}',
+  ])('%s is no token file', (text) => {
+    expect(parseTokenFile(text)).toBeUndefined();
+  });
+});
+
+describe('the logins of a user', () => {
+  it('stand in GATEHOUSE_HOME and are plain where nothing can seal them (CL-13)', async () => {
+    const folder = testFolder();
+    const store = openTokenFile({ GATEHOUSE_HOME: folder, PATH: '/nowhere', GATEHOUSE_STORE: 'plain' });
+    await store.saveRegistration(testRegistration());
+    expect(await store.describe()).toMatchObject({ path: tokenFilePath(folder), sealedWith: undefined });
+  });
+
+  it('are kept as GATEHOUSE_STORE says, or as was chosen before it', () => {
+    expect(() => openTokenFile({ GATEHOUSE_STORE: 'pocket' })).toThrow(
+      'GATEHOUSE_STORE has to be one of auto, keychain, plain.',
+    );
+    expect(() => openTokenFile({ GATEHOUSE_STORE: 'pocket' }, 'plain')).not.toThrow();
+  });
+
+  it.runIf(process.platform === 'linux')('say that there is no keychain', async () => {
+    const env = { GATEHOUSE_HOME: testFolder(), PATH: '/nowhere' };
+    const store = openTokenFile(env);
+    await store.saveRegistration(testRegistration());
+    expect((await store.describe()).whyPlain).toBe('secret-tool is not installed');
+    await expect(openTokenFile(env, 'keychain').saveRegistration(testRegistration())).rejects.toThrow(
+      'because secret-tool is not installed',
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStore, withAuthorization } from '../../../src/client/index.ts';
+import { nameOperation } from '../../../src/client/session/session.ts';
 import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
@@ -163,5 +164,27 @@ describe('a fetch with a login', () => {
     mcp.routes['POST /mcp'] = { status: 307, headers: { location: `${elsewhere.origin}/mcp` }, text: '' };
     expect((await send(mcp.url, { ...ping, redirect: 'follow' })).status).toBe(307);
     expect(elsewhere.requests).toEqual([]);
+  });
+});
+
+describe('the operation of a request', () => {
+  it.each([
+    [{ method: 'tools/call', params: { name: 'add', arguments: { name: 'x' } } }, 'tools/call add'],
+    [{ method: 'resources/read', params: { uri: 'file:///a' } }, 'resources/read file:///a'],
+    [{ method: 'tools/list' }, 'tools/list'],
+    [{ method: 'tools/call', params: { name: 7 } }, 'tools/call'],
+  ])('%j is %s', (message, name) => {
+    expect(nameOperation({ method: 'POST', body: JSON.stringify(message) })).toBe(name);
+  });
+
+  it.each([
+    [{}, 'GET'],
+    [{ method: 'DELETE' }, 'DELETE'],
+    [{ method: 'POST', body: 'not json' }, 'POST'],
+    [{ method: 'POST', body: '[]' }, 'POST'],
+    [{ method: 'POST', body: 'null' }, 'POST'],
+    [{ method: 'POST', body: new URLSearchParams('method=x') }, 'POST'],
+  ])('of what is no message, %o, is the HTTP method', (init, name) => {
+    expect(nameOperation(init)).toBe(name);
   });
 });

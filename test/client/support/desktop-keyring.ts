@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { runProgram } from '../../../src/client/node/keychain/run-program.ts';
+import { runProgram } from '../../../src/client/node/keychain.ts';
 import { testFolder } from './folder.ts';
 
 const programs = ['dbus-daemon', 'gnome-keyring-daemon', 'secret-tool'];

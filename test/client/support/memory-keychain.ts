@@ -1,5 +1,4 @@
-import type { Keychain } from '../../../src/client/node/keychain/keychain.ts';
-import { KeychainError } from '../../../src/client/node/keychain/run-program.ts';
+import { type Keychain, KeychainError } from '../../../src/client/node/keychain.ts';
 
 /** A keychain that lives as long as the test, and can be locked. */
 export function memoryKeychain(): Keychain & { keys: Map<string, Buffer>; locked: boolean; asked: number } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
-import { holderOf, refreshCredential, renewCredential } from '../../../src/client/tokens/renewal.ts';
+import { createDpopKey } from '../../../src/client/tokens/dpop.ts';
+import { clientOf, refreshCredential, renewCredential } from '../../../src/client/tokens/renewal.ts';
 import { startOfTime, testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { checkProof } from '../support/proofs.ts';
@@ -45,7 +45,7 @@ describe('a renewal', () => {
     as.routes['POST /token'] = { json: { access_token: 'at2', token_type: 'Bearer' } };
     const grant = { type: 'client_credentials' as const, clientSecret: 's' };
     const credential = testCredential({ issuer: as.origin, refreshToken: undefined, grant });
-    const holder = holderOf(credential, undefined);
+    const holder = clientOf(credential, undefined);
     if (holder === undefined) throw new Error('no holder');
     expect(await renewCredential(testContext(), credential, holder)).toMatchObject({
       kind: 'refreshed',
@@ -68,16 +68,16 @@ describe('a renewal', () => {
 describe('the holder of a credential', () => {
   it('is the client it was issued to, and no other at the same issuer (A5-10)', () => {
     const registration = testRegistration();
-    expect(holderOf(testCredential(), registration)).toBe(registration);
+    expect(clientOf(testCredential(), registration)).toBe(registration);
     const itself = { clientId: 'client', tokenEndpointAuthMethod: 'none' };
     const newer = testRegistration({ clientId: 'newer', clientSecret: 'of another' });
-    expect(holderOf(testCredential(), newer)).toEqual(itself);
-    expect(holderOf(testCredential(), undefined)).toEqual(itself);
+    expect(clientOf(testCredential(), newer)).toEqual(itself);
+    expect(clientOf(testCredential(), undefined)).toEqual(itself);
   });
 
   it('is in the credential where the client got it for itself', () => {
     const grant = { type: 'client_credentials' as const, clientSecret: 's' };
-    expect(holderOf(testCredential({ clientId: 'robot', grant }), testRegistration())).toMatchObject({
+    expect(clientOf(testCredential({ clientId: 'robot', grant }), testRegistration())).toMatchObject({
       clientId: 'robot',
       clientSecret: 's',
     });

@@ -1,8 +1,17 @@
+import type { TokenEndpointResponse } from 'oauth4webapi';
 import { describe, expect, it } from 'vitest';
-import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
-import { requestTokens, type TokenRequest } from '../../../src/client/tokens/token-request.ts';
+import { revokeCredential } from '../../../src/client/index.ts';
+import { createDpopKey } from '../../../src/client/tokens/dpop.ts';
+import {
+  credentialIssuer,
+  requestTokens,
+  type TokenRequest,
+  toCredential,
+} from '../../../src/client/tokens/token-request.ts';
 import { startOfTime, testContext } from '../support/context.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
 import { checkProof } from '../support/proofs.ts';
+import { serverMetadata, startAuthorizationServer } from '../support/protected-server.ts';
 import { type Answer, startServer } from '../support/scripted-server.ts';
 
 async function setUp(answer: Answer | (() => Answer)) {
@@ -86,5 +95,112 @@ describe('a token request', () => {
     const { request } = await setUp(good);
     const authorizationServer = { issuer: 'https://as.example', token_endpoint: 'http://as.example/token' };
     await expect(request({ authorizationServer })).rejects.toMatchObject({ reason: 'bad_url' });
+  });
+});
+
+describe('revocation', () => {
+  it('ends the refresh token at its own issuer', async () => {
+    const as = await startAuthorizationServer();
+    as.refreshTokens.add('rt');
+    const credential = testCredential({ issuer: as.origin });
+    expect(await revokeCredential(testContext(), credential, testRegistration())).toBe(true);
+    expect(as.refreshTokens.size).toBe(0);
+    expect(Object.fromEntries(new URLSearchParams(as.requests[0]?.body))).toEqual({
+      token: 'rt',
+      token_type_hint: 'refresh_token',
+      client_id: 'client',
+    });
+  });
+
+  it('ends the access token where there is no refresh token', async () => {
+    const as = await startAuthorizationServer();
+    await revokeCredential(
+      testContext(),
+      testCredential({ issuer: as.origin, refreshToken: undefined }),
+      testRegistration(),
+    );
+    expect(as.requests[0]?.body).toContain('token=at');
+  });
+
+  it('is not possible without an endpoint, and says so when refused', async () => {
+    const as = await startAuthorizationServer();
+    const credential = testCredential({ issuer: as.origin });
+    const { revocation_endpoint: _, ...without } = credential.authorizationServer;
+    const none = { ...credential, authorizationServer: without };
+    expect(await revokeCredential(testContext(), none, testRegistration())).toBe(false);
+    as.routes['POST /revoke'] = { status: 400, json: { error: 'unsupported_token_type' } };
+    await expect(revokeCredential(testContext(), credential, testRegistration())).rejects.toMatchObject({
+      reason: 'token_refused',
+      message: expect.not.stringContaining('rt"'),
+    });
+  });
+});
+
+describe('token response', () => {
+  const key = { kty: 'EC', alg: 'ES256' };
+  const { authorizationServer, resource, clientId } = testCredential();
+  const asked = { authorizationServer, resource, clientId, now: startOfTime };
+  const answer = (more: Partial<TokenEndpointResponse> = {}): TokenEndpointResponse => ({
+    access_token: 'at',
+    token_type: 'bearer',
+    ...more,
+  });
+
+  describe('a credential made of a token response', () => {
+    it.each([
+      [3600, 3600, 3540],
+      [120, 120, 60],
+      [30, 30, 15],
+      [0, 0, 0],
+    ])(
+      'that lives for %d s ends then, and is to be renewed a minute before, or in the middle of a short life (A9-05)',
+      (lifetime, end, renewal) => {
+        expect(toCredential(answer({ expires_in: lifetime }), asked)).toMatchObject({
+          expiresAt: startOfTime + end,
+          renewAt: startOfTime + renewal,
+        });
+      },
+    );
+
+    it('that does not say how long it lives has no end (A9-05)', () => {
+      const credential = toCredential(answer(), asked);
+      expect(credential).not.toHaveProperty('expiresAt');
+      expect(credential).not.toHaveProperty('renewAt');
+    });
+
+    it('has the scopes of the answer, else those asked for', () => {
+      const scopes = ['read', 'write'];
+      expect(toCredential(answer(), { ...asked, scopes }).scopes).toEqual(scopes);
+      expect(toCredential(answer({ scope: 'read' }), { ...asked, scopes }).scopes).toEqual(['read']);
+    });
+
+    it('has no scope in it that no scope can be, such as what a terminal would act on (T-190)', () => {
+      const scope = 'read \u001b]8;;https://evil\u0007 \u202etirw "x"';
+      expect(toCredential(answer({ scope }), asked).scopes).toEqual(['read']);
+    });
+
+    it.each([
+      ['bearer', undefined, true],
+      ['dpop', key, true],
+      ['bearer', key, false],
+      ['dpop', undefined, false],
+      ['n_a', undefined, false],
+    ] as const)('of type %s for the key %j: %s (A13-09)', (type, dpopKey, isGood) => {
+      const make = () => toCredential(answer({ token_type: type as 'bearer' }), { ...asked, dpopKey });
+      if (isGood) expect(make().dpopKey).toBe(dpopKey);
+      else expect(make).toThrow(/bind the token|no bearer token/);
+    });
+  });
+
+  describe('what a credential keeps of its authorization server', () => {
+    it('is what renewal and revocation need', () => {
+      const metadata = serverMetadata('https://as.example') as Parameters<typeof credentialIssuer>[0];
+      expect(Object.keys(credentialIssuer(metadata))).toEqual([
+        'issuer',
+        'token_endpoint',
+        'revocation_endpoint',
+        'token_endpoint_auth_methods_supported',
+      ]);
+    });
   });
 });

@@ -5,9 +5,15 @@ import {
   type ConnectServerOptions,
   clientCredentialsExtension,
   connectServer,
+  createMemoryStore,
   enterpriseManagedExtension,
+  withAuthorization,
+  withMcpConnection,
 } from '../../../src/client/index.ts';
 import { closedOrigin } from '../support/closed-origin.ts';
+import { testContext } from '../support/context.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
+import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
 import { startServer } from '../support/scripted-server.ts';
 import { echoServer, startEventStreamServer, startSessionServer } from '../support/sdk-servers.ts';
 
@@ -136,7 +142,7 @@ describe('one URL', () => {
     });
     const origin = await closedOrigin();
     await expect(connectServer(options(origin))).rejects.toMatchObject({
-      cause: { reason: 'unreachable', message: expect.stringContaining('nobody listens there') },
+      cause: { reason: 'unreachable', message: expect.stringContaining('the connection was refused') },
     });
   });
 });
@@ -227,5 +233,35 @@ describe('a client', () => {
     const { content } = await connection.client.callTool({ name: 'where' });
     expect(content).toEqual([{ type: 'text', text: 'file:///work' }]);
     await connection.close();
+  });
+});
+
+describe('mcp connection', () => {
+  const clientInfo = { name: 'test', version: '1' };
+
+  describe('an MCP connection with a login', () => {
+    it('lists and calls tools, the token on every request, renewed on the way (A8-01, A9-05)', async () => {
+      const as = await startAuthorizationServer();
+      const tool = { name: 'echo', inputSchema: { type: 'object' } };
+      const mcp = await startMcpServer(as, {
+        tools: [tool],
+        call: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
+      });
+      as.refreshTokens.add('rt');
+      const store = createMemoryStore();
+      await store.saveRegistration(testRegistration({ issuer: as.origin }));
+      await store.saveCredential(mcp.url, testCredential({ issuer: as.origin, resource: mcp.url }));
+      const fetch = withAuthorization(testContext(), mcp.url, store);
+      const seen = await withMcpConnection({ url: mcp.url, fetch, clientInfo }, async (client) => ({
+        tools: (await client.listTools()).tools.map(({ name }) => name),
+        result: await client.callTool({ name: 'echo', arguments: { a: 1 } }),
+      }));
+      expect(seen.tools).toEqual(['echo']);
+      expect(seen.result.content).toEqual([{ type: 'text', text: '{"a":1}' }]);
+      const tokens = mcp.requests.map(({ headers }) => headers.authorization);
+      expect(tokens[0]).toBe('Bearer at');
+      expect(new Set(tokens.slice(1)).size).toBe(1);
+      expect(tokens[1]).toMatch(/^Bearer at-/);
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { thisHolder } from '../../../src/client/node/lock-holder.ts';
+import { thisHolder } from '../../../src/client/node/file-lock.ts';
 import { locksCheck } from '../../../src/doctor/machine/locks.ts';
 import { finding, put, testMachine } from './test-machine.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sealText } from '../../../src/client/node/sealed-text.ts';
+import { sealText } from '../../../src/client/node/token-file-seal.ts';
 import { createTokenFile } from '../../../src/client/node/token-file.ts';
 import type { Machine } from '../../../src/doctor/machine/machine.ts';
 import { storeCheck } from '../../../src/doctor/machine/store.ts';

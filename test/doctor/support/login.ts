@@ -1,4 +1,4 @@
-import type { AuthorizationAgent } from '../../../src/client/authorization/authorization-agent.ts';
+import type { AuthorizationAgent } from '../../../src/client/authorization/code-login.ts';
 import { loginChecks } from '../../../src/doctor/login/login-checks.ts';
 import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';

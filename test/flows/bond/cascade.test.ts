@@ -1,5 +1,5 @@
-// Flows of src/composition/upstreams.ts, src/upstream/bond/standing.ts, src/upstream/bond/keeper.ts and
-// src/upstream/bond/back-channel-logout.ts: what ends on one side ends on the other, and how soon.
+// Flows of src/composition/upstreams.ts, src/upstream/links/link-status.ts, src/upstream/links/link-monitor.ts and
+// src/upstream/links/back-channel-logout.ts: what ends on one side ends on the other, and how soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, refresh } from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/bonds/logout-endpoint.ts and src/upstream/bond/back-channel-logout.ts.
+// Flows of src/authorization-server/bonds/logout-endpoint.ts and src/upstream/links/back-channel-logout.ts.
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../support/oauth.ts';

@@ -1,5 +1,5 @@
-// Flows of src/authorization-server/bonds/link-standing.ts, src/authorization-server/bonds/link-standing.ts,
-// src/authorization-server/bonds/link-standing.ts, src/upstream/bond/look.ts and src/upstream/bond/standing.ts.
+// Flows of src/authorization-server/bonds/link-standing.ts, src/upstream/links/link-check.ts and
+// src/upstream/links/link-status.ts.
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { refresh, type Tokens } from '../../support/oauth.ts';

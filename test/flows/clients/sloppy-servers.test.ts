@@ -376,7 +376,7 @@ const named: readonly [string, SlipOfServer, RegExp, 'must'?][] = [
       [oauth, openid],
       members(({ code_challenge_methods_supported: _, ...rest }) => rest),
     ),
-    /does not say that it supports PKCE with S256/,
+    /does not list PKCE with S256/,
     'must',
   ],
   [

@@ -1,11 +1,16 @@
 // Examinations as configured: examine-upstream.test.ts beside.
+
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../../src/options.ts';
 import {
+  checkSecretFile,
   examineConfigured,
   findUnusable,
   listConfigured,
 } from '../../../src/upstream/examination/configured.ts';
+import { testFolder } from '../../client/support/folder.ts';
 
 const publicUrl = 'http://localhost:3000';
 
@@ -83,5 +88,41 @@ describe('what the settings of upstreams name', () => {
       { now: () => 0, env: {} },
     );
     expect(problems).toEqual([expect.stringMatching(/^upstreams\.two: its people and those of one /)]);
+  });
+});
+
+describe('secret file check', () => {
+  /** A file of a mode in octal. */
+  function fileOf(mode: string): string {
+    const file = join(testFolder(), 'a secret');
+    writeFileSync(file, 'canary');
+    chmodSync(file, Number.parseInt(mode, 8));
+    return file;
+  }
+
+  it.each(['600', '400', '640'])(
+    'a file of mode %s is its owner’s, or of the group its owner gave it to',
+    (mode) => {
+      expect(checkSecretFile({ clientSecretFile: fileOf(mode) })).toMatchObject([
+        { id: 'UP-SECRET', verdict: 'pass' },
+      ]);
+    },
+  );
+
+  it.each(['644', '604', '666'])('a file of mode %s is told, with what to do (T-163)', (mode) => {
+    const file = fileOf(mode);
+    for (const settings of [{ clientSecretFile: file }, { clientKeyFile: file }])
+      expect(checkSecretFile(settings)).toEqual([
+        {
+          id: 'UP-SECRET',
+          verdict: 'warn',
+          saw: `${file} can be read by others (mode ${mode}).`,
+          fix: `chmod 600 ${JSON.stringify(file)}`,
+        },
+      ]);
+  });
+
+  it('nothing is said of a secret that stands in the settings', () => {
+    expect(checkSecretFile({})).toEqual([]);
   });
 });

@@ -1,9 +1,15 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { accountMark } from '../../../src/crypto/account-mark.ts';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { accountMark } from '../../../src/crypto/secret.ts';
 import { createOperatorFetch } from '../../../src/net/operator-fetch.ts';
-import { createCallerApi, type MissingAtUpstream } from '../../../src/upstream/tools/caller-api.ts';
+import {
+  ApiRefusal,
+  createCallerApi,
+  type MissingAtUpstream,
+  readApiAddress,
+  readApiRequest,
+} from '../../../src/upstream/tools/caller-api.ts';
 import type { CallerTokenAnswer } from '../../../src/upstream/tools/caller-tokens.ts';
 import type { Upstream } from '../../../src/upstream/upstream.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
@@ -199,6 +205,112 @@ describe('a call to the API of an upstream', () => {
     await expect(apiOver(url, () => 'unavailable').call('/')).rejects.toMatchObject({
       reason: 'upstream_unavailable',
       message: 'Work does not answer just now. Try again in a minute.',
+    });
+  });
+});
+
+describe('api address', () => {
+  const addresses = {
+    name: 'work',
+    apiHosts: ['api.example.com', 'files.example.com:8443', 'other.example.com:443', '127.0.0.1:3000'],
+    dangerouslyFromLoopback: false,
+  };
+
+  describe('the address of an API', () => {
+    it.each([
+      'https://api.example.com/me?a=b',
+      'https://API.example.com:443/me',
+      'https://files.example.com:8443/',
+      'https://other.example.com/',
+    ])('may be on a host of the upstream: %s', (url) => {
+      expect(readApiAddress(url, addresses).href).toBe(new URL(url).href);
+    });
+
+    it.each([
+      ['https://evil.example/', /upstreams\.work\.apiHosts/],
+      ['https://api.example.com.evil.example/', /apiHosts/],
+      ['https://sub.api.example.com/', /apiHosts/],
+      ['https://api.example.com:8443/', /apiHosts/],
+      ['https://files.example.com/', /apiHosts/],
+      ['https://api.example.com@evil.example/', /user name/],
+      ['https://user:word@api.example.com/', /user name/],
+      ['http://api.example.com/', /not https/],
+      ['http://127.0.0.1:3000/', /not https/],
+      ['ftp://api.example.com/', /not https/],
+      ['/me', /no absolute URL/],
+      ['//api.example.com/me', /no absolute URL/],
+    ])('is on no other host, and always https (T-093): %s', (url, message) => {
+      expect(() => readApiAddress(url, addresses)).toThrow(message);
+    });
+
+    it('may be this very machine without https where that was allowed, on a host of the upstream', () => {
+      const loose = { ...addresses, dangerouslyFromLoopback: true };
+      expect(readApiAddress('http://127.0.0.1:3000/me', loose).port).toBe('3000');
+      expect(() => readApiAddress('http://127.0.0.1:3001/me', loose)).toThrow('apiHosts');
+      expect(() => readApiAddress('http://api.example.com/', loose)).toThrow('not https');
+    });
+  });
+});
+
+describe('api refusal', () => {
+  test('a refusal has a stable reason beside its sentence', () => {
+    const cause = new Error('the cause');
+    const refusal = new ApiRefusal('api_unreachable', 'Say it.', { cause });
+    expect([refusal.name, refusal.reason, refusal.message, refusal.cause]).toEqual([
+      'ApiRefusal',
+      'api_unreachable',
+      'Say it.',
+      cause,
+    ]);
+  });
+});
+
+describe('what a tool sends to an API', () => {
+  it('is a GET without a body unless the tool says otherwise', async () => {
+    expect(await readApiRequest({})).toEqual({ method: 'GET', headers: new Headers() });
+  });
+
+  it.each([
+    ['text', 'a word', 'a word', 'text/plain;charset=UTF-8'],
+    ['a form', new URLSearchParams({ a: 'b c' }), 'a=b+c', 'application/x-www-form-urlencoded;charset=UTF-8'],
+    ['bytes', new Uint8Array([104, 105]), 'hi', null],
+    ['a stream', new Blob(['streamed']).stream(), 'streamed', null],
+  ] as const)('has its body whole, so that it can be sent again: %s', async (_kind, body, sent, type) => {
+    const { method, headers, body: whole } = await readApiRequest({ method: 'put', body });
+    expect([method, Buffer.from(whole ?? []).toString(), headers.get('content-type')]).toEqual([
+      'PUT',
+      sent,
+      type,
+    ]);
+  });
+
+  it('has the content type the tool gave, and no Authorization of the tool', async () => {
+    const { headers } = await readApiRequest({
+      method: 'POST',
+      body: '{}',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer of the tool', 'x-a': 'b' },
+    });
+    expect(Object.fromEntries(headers)).toEqual({ 'content-type': 'application/json', 'x-a': 'b' });
+  });
+
+  it('names no host of the tool, and is framed by nobody else: the certificate asked for would be that of another (T-093)', async () => {
+    const given = {
+      host: 'evil.example',
+      connection: 'upgrade',
+      upgrade: 'h2c',
+      'content-length': '3',
+      'transfer-encoding': 'chunked',
+      'proxy-authorization': 'Basic x',
+      accept: 'text/plain',
+    };
+    const { headers } = await readApiRequest({ method: 'POST', body: new Uint8Array(9), headers: given });
+    expect(Object.fromEntries(headers)).toEqual({ accept: 'text/plain' });
+  });
+
+  it('is not too large', async () => {
+    const body = new Uint8Array(16 * 1024 * 1024 + 1);
+    await expect(readApiRequest({ method: 'POST', body })).rejects.toMatchObject({
+      reason: 'body_not_allowed',
     });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UpstreamLinkRow } from '../../../src/storage/upstreams.ts';
-import type { CallerToken, Standing } from '../../../src/upstream/bond/standing.ts';
+import type { CallerToken, LinkStatus } from '../../../src/upstream/links/link-status.ts';
 import { createCallerTokens } from '../../../src/upstream/tools/caller-tokens.ts';
 
 const row = {
@@ -14,7 +14,7 @@ const token: CallerToken = { accessToken: 'at-1', scopes: ['openid', 'files:read
 /** The tokens over one link, with what its standing says of it. */
 function tokensOver(
   link: UpstreamLinkRow | undefined,
-  standing: Awaited<ReturnType<Standing['tokensOf']>> = token,
+  standing: Awaited<ReturnType<LinkStatus['tokensOf']>> = token,
 ) {
   const wanted: unknown[] = [];
   const asked: unknown[] = [];

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import {
   type ClientContext,
   ClientError,
+  clientOf,
   credentialKey,
-  holderOf,
   revokeCredential,
 } from '../../../client/index.ts';
 import { type KeptLogin, openTokenFile, type TokenFile } from '../../../client/node/index.ts';
@@ -145,7 +145,7 @@ async function endHeld(
   };
   if (local) return forget(false, 'you gave --local');
   const { issuer } = credential.authorizationServer;
-  const holder = holderOf(credential, await store.findRegistration(issuer, credential.clientId));
+  const holder = clientOf(credential, await store.findRegistration(issuer, credential.clientId));
   try {
     const revoked = await revokeCredential(context, credential, holder);
     return await forget(revoked, revoked ? null : `${issuer} cannot revoke tokens`);

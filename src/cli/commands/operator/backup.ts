@@ -85,7 +85,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
         keptLogins
           ? 'Consents, tokens and logins are as they were.'
           : 'All consents, tokens and logins have ended: everybody must log in again.',
-        ...describeCarriedOver(restored.carriedOver),
+        ...describeCarriedOver(restored.restoredRevocations),
         ...(restored.putAside ? [`The former database is now ${restored.putAside}`] : []),
       ];
       io.stdout.write(
@@ -94,7 +94,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
     });
 }
 
-type CarriedOver = Awaited<ReturnType<typeof restoreDataFolder>>['carriedOver'];
+type RestoredRevocations = Awaited<ReturnType<typeof restoreDataFolder>>['restoredRevocations'];
 
 /** Maximum number of names shown of a list; the rest is counted. */
 const shown = 20;
@@ -108,7 +108,7 @@ function list(names: readonly string[]): string {
  * Describes what was kept from the replaced database, and what the operator has to decide.
  * @returns one sentence for each fact; empty if there is none
  */
-export function describeCarriedOver(carried: CarriedOver): string[] {
+export function describeCarriedOver(carried: RestoredRevocations): string[] {
   if (carried === undefined) return [];
   if (carried === 'unreadable')
     return [

@@ -6,9 +6,8 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../context.ts';
-import type { AnswerLimits } from '../../transports/answer-limits.ts';
-import { explainHttpRefusal, noEndpoint } from '../../transports/http-refusal.ts';
-import { mayBeEventStreamServer } from '../../transports/probe-verdict.ts';
+import type { AnswerLimits } from '../../transports/bounded-fetch.ts';
+import { explainHttpRefusal, mayBeEventStreamServer, noEndpoint } from '../../transports/connect-errors.ts';
 import type { ServerTransportOptions } from '../../transports/server-transports.ts';
 import { HostChannel, type HostStreams } from './host-channel.ts';
 import { openEventStreamRelay, openStreamableRelay } from './legacy-relay.ts';
@@ -16,36 +15,36 @@ import { openModernRelay } from './modern-relay.ts';
 import { failedAnswer, type HostSide, type Relay } from './relay.ts';
 import { openTranslatingRelay } from './translating-relay.ts';
 
-/** What a bridge is made of. */
+/** Options of {@link openBridge}. */
 export interface BridgeOptions extends HostStreams {
   /** URL of the MCP server. */
   url: string;
-  /** A fetch that carries the login, see `withAuthorization`. */
+  /** A fetch with the login, see `withAuthorization`. */
   fetch: Fetch;
   /** See `ServerTransportOptions`. */
   eventStreamFetch?: Fetch | undefined;
   limits?: AnswerLimits | undefined;
-  /** Tells the person behind the host, beside the protocol. */
+  /** Shows a line to the person behind the host, outside the protocol. */
   say(line: string): void;
 }
 
-/** A host's connection to a server. */
+/** A connection between a host and a server. */
 export interface Bridge {
-  /** Resolves when the host is gone and everything has ended. */
+  /** Resolves after the host has gone and everything has ended. */
   ended: Promise<void>;
-  /** Ends it before. */
+  /** Ends the connection early. */
   close(): Promise<void>;
 }
 
-/** How often a stream of the server is opened again before it is given up: for about two minutes. */
+/** Maximum number of attempts to open a stream of the server again: about two minutes. */
 const maxStreamRetries = 10;
 
-/** How long what was asked last may take after the host said all it had to say, in milliseconds. */
+/** Maximum time for open requests after the host has closed its output, in milliseconds. */
 const patienceMs = 10_000;
 
 /**
- * Opens the connection a host asks for: its first message decides the revision. A host up to 2025-11-25 reaches servers
- * of its own revisions over streamable HTTP or HTTP+SSE, else those of 2026-07-28 by translation.
+ * Opens the connection for a host: its first message decides the revision. A host up to 2025-11-25 reaches
+ * servers of its own revisions over streamable HTTP or HTTP+SSE, and those of 2026-07-28 through translation.
  */
 async function openRelay(
   request: JSONRPCRequest,
@@ -73,7 +72,8 @@ async function openRelay(
 }
 
 /**
- * Lets a host that speaks only stdio reach a server over HTTP, whatever the revisions of the two (B1-02, B5-16).
+ * Lets a host that only supports stdio reach a server over HTTP, with any revisions of the two (B1-02,
+ * B5-16).
  * @param options the host's streams, and the server
  */
 export function openBridge(options: BridgeOptions): Bridge {
@@ -118,7 +118,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     const isRequest = isJSONRPCRequest(message);
     if (isRequest) unanswered.add(message.id);
     if (isRequest && message.method === 'initialize') {
-      // A host that only asked what the server supports may still initialize an older revision.
+      // A host that only asked for the server's capabilities may still initialize an older revision.
       void relay?.then((before) => before?.end());
       relay = open(message);
       return;

@@ -1,24 +1,32 @@
 import type { Readable, Writable } from 'node:stream';
-import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
-import { parseExact } from '../../../collections/exact-json.ts';
-import { jsonLine } from '../../../collections/json-line.ts';
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  ProtocolError,
+  parseJSONRPCMessage,
+  type RequestId,
+  type Result,
+} from '@modelcontextprotocol/client';
+import { jsonLine, parseExact } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
+import type { HostSide } from './relay.ts';
 
-/** What a host's messages are read from, and answers are written to. */
+/** Streams from and to a host. */
 export interface HostStreams {
   stdin: Readable;
   stdout: Writable;
-  /** Longest line, in bytes; 32 MiB unless told. */
+  /** Maximum length of a line, in bytes (default 32 MiB). */
   maxLineBytes?: number | undefined;
 }
 
-/** Who takes what a host says. */
+/** Callbacks of a {@link HostChannel}. */
 export interface HostListener {
-  /** A message of the host. */
+  /** The host sent a message. */
   heard(message: JSONRPCMessage): void;
-  /** The host says nothing more; what it asked may still be answered. */
+  /** The host has closed its output; open requests may still be answered. */
   finished(): void;
-  /** The host does not listen any more. */
+  /** The host no longer reads. */
   gone(): void;
 }
 
@@ -32,8 +40,9 @@ const parseError = {
 const tooLong = { code: errorCodes.invalidRequest, message: 'Invalid request: the line is too long.' };
 
 /**
- * A host that speaks MCP over standard input and output: one JSON-RPC message a line. What is no message is answered
- * with an error, and the connection goes on. A batch of 2025-03-26 is taken as its messages, answered one by one.
+ * A host that speaks MCP over standard input and output: one JSON-RPC message a line. An invalid line gets an
+ * error response, and the connection stays open. A batch of 2025-03-26 is split into its messages, which get
+ * separate responses.
  * @see MCP transports "stdio" (B1-03, B1-04)
  */
 export class HostChannel {
@@ -45,7 +54,7 @@ export class HostChannel {
   #isSkipping = false;
   #isGone = false;
 
-  /** Reads from now on. */
+  /** Starts to read. */
   constructor({ stdin, stdout, maxLineBytes = defaultMaxLineBytes }: HostStreams, listener: HostListener) {
     this.#stdout = stdout;
     this.#listener = listener;
@@ -107,5 +116,43 @@ export class HostChannel {
     } catch {
       this.write({ jsonrpc: '2.0', error: parseError });
     }
+  }
+}
+
+/** Requests to a host on behalf of a server, with ids of the bridge's own. */
+export class HostQuestions {
+  readonly #host: Pick<HostSide, 'write'>;
+  readonly #waiting = new Map<RequestId, (answer: JSONRPCMessage) => void>();
+  #asked = 0;
+
+  /** @param host the host; its responses have to be passed to {@link take} */
+  constructor(host: Pick<HostSide, 'write'>) {
+    this.#host = host;
+  }
+
+  /**
+   * Sends a request to the host, and waits without a limit: a person may have to respond.
+   * @throws ProtocolError the host's error response
+   */
+  async ask(method: string, params?: object): Promise<Result> {
+    const id = `gatehouse-${++this.#asked}`;
+    const { promise, resolve } = Promise.withResolvers<JSONRPCMessage>();
+    this.#waiting.set(id, resolve);
+    this.#host.write({
+      jsonrpc: '2.0',
+      id,
+      method,
+      ...(params && { params: params as Record<string, unknown> }),
+    });
+    const answer = await promise;
+    this.#waiting.delete(id);
+    if (isJSONRPCErrorResponse(answer))
+      throw ProtocolError.fromError(answer.error.code, answer.error.message, answer.error.data);
+    return isJSONRPCResultResponse(answer) ? answer.result : {};
+  }
+
+  /** Takes a response of the host; an unexpected one is ignored. */
+  take(message: JSONRPCMessage): void {
+    if (!('method' in message) && message.id !== undefined) this.#waiting.get(message.id)?.(message);
   }
 }

@@ -9,25 +9,25 @@ import {
   SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../../client-error.ts';
-import { isAboutTheRequest } from '../../transports/about-the-request.ts';
+import { isAboutTheRequest } from '../../transports/connect-errors.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
 import { describe, failedAnswer, type HostSide, type Relay } from './relay.ts';
 
-/** What a server made of `initialize`. */
+/** The result of `initialize` at a server. */
 export type LegacyOpening =
   | { relay: Relay }
   | {
       refused: unknown;
-      /** The error it was answered with. */
+      /** The error response of the server. */
       answer?: JSONRPCErrorResponse;
-      /** Whether the server may be one of another revision, or of the old HTTP+SSE. */
+      /** True if the server may support another revision, or the old HTTP+SSE. */
       mayBeOther: boolean;
     };
 
 /**
- * Brings the messages of a host up to 2025-11-25 to a server of the same revisions as they are, both ways: requests of
- * the server, progress, cancellation and notifications keep their ids.
+ * Relays messages between a host up to 2025-11-25 and a server of the same revisions, unchanged in both
+ * directions: requests of the server, progress, cancellation and notifications keep their ids.
  */
 class LegacyRelay implements Relay {
   readonly #transport: RenewingTransport;
@@ -42,7 +42,7 @@ class LegacyRelay implements Relay {
 
   take(message: JSONRPCMessage): void {
     const sent = this.#greeted.then(() => this.#transport.send(message));
-    // Servers refuse what overtakes `notifications/initialized`.
+    // Servers reject messages that arrive before `notifications/initialized`.
     if (isInitializedNotification(message)) this.#greeted = sent.catch(() => undefined);
     sent.catch((failure: unknown) => {
       if (isJSONRPCRequest(message)) this.#host.write(failedAnswer(message.id, failure));
@@ -55,7 +55,10 @@ class LegacyRelay implements Relay {
   }
 }
 
-/** Sends `initialize`, and waits for what it is answered with. @throws what the transport throws */
+/**
+ * Sends `initialize`, and returns the response.
+ * @throws the errors of the transport
+ */
 async function initialize(transport: RenewingTransport, request: JSONRPCRequest): Promise<JSONRPCMessage> {
   const { promise: answered, resolve, reject } = Promise.withResolvers<JSONRPCMessage>();
   transport.onmessage = (message) => {
@@ -69,9 +72,9 @@ async function initialize(transport: RenewingTransport, request: JSONRPCRequest)
 }
 
 /**
- * Opens a connection to a server of the revisions up to 2025-11-25, as the host asks for it, and hands the host the
- * server's answer where that is a result.
- * @param kind which transport
+ * Opens a connection to a server of the revisions up to 2025-11-25 with the host's `initialize`, and sends
+ * the result to the host.
+ * @param kind the transport
  * @param request the host's `initialize`
  */
 async function open(

@@ -7,27 +7,27 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/client';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
-import { OwnRequests } from '../../transports/own-requests.ts';
+import { OwnRequests } from '../../transports/open-requests.ts';
 import { paramHeaders } from '../../transports/param-headers.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
 import { failedAnswer, type HostSide, type Relay } from './relay.ts';
 
-/** First and longest wait before a subscription that broke is opened again, in milliseconds. */
+/** First and longest wait before a broken subscription is opened again, in milliseconds. */
 const relistenMs = { first: 500, longest: 15_000 };
 
-/** A request of the host that runs. */
+/** A running request of the host. */
 interface Running {
   request: JSONRPCRequest;
   controller: AbortController;
-  /** Whether a call was sent again with fresh headers. */
+  /** True after a call was repeated with new headers. */
   isRetried?: boolean;
 }
 
 /**
- * Brings the messages of a host of 2026-07-28 to a server of the same revision as they are. What differs over HTTP is
- * done here: a cancelled request is one whose stream is closed, a subscription that broke is opened again, and tool
- * parameters become headers where the tool says so.
+ * Relays messages between a host of 2026-07-28 and a server of the same revision, unchanged. It handles the
+ * differences of HTTP: cancelling closes the stream of a request, broken subscriptions are opened again, and
+ * tool parameters become headers if the tool requires it.
  * @see MCP 2026-07-28 transports (B1-08, B5-03, B5-08, B5-11, B5-14, C5-03)
  */
 class ModernRelay implements Relay {
@@ -35,7 +35,7 @@ class ModernRelay implements Relay {
   readonly #host: HostSide;
   readonly #running = new Map<RequestId, Running>();
   readonly #own = new OwnRequests();
-  /** Tool -> its input schema, as far as the host has listed them. */
+  /** Input schemas of tools, as far as the host has listed them. */
   readonly #schemas = new Map<string, unknown>();
   readonly #acknowledged = new Set<unknown>();
   #isEnded = false;
@@ -103,7 +103,7 @@ class ModernRelay implements Relay {
     else this.#answer(message);
   }
 
-  /** A subscription that was opened again is acknowledged again; the host knows already. */
+  /** Checks if an acknowledgement repeats an earlier one, because its subscription was opened again. */
   #isRepeated(method: string, params: Record<string, unknown> | undefined): boolean {
     if (method !== 'notifications/subscriptions/acknowledged') return false;
     const { _meta: meta } = params ?? {};
@@ -120,7 +120,7 @@ class ModernRelay implements Relay {
     }
   }
 
-  /** Asks for the tools once, and calls again with the headers they want (B5-11). */
+  /** Lists the tools once, and repeats the call with the required headers (B5-11). */
   async #retry(running: Running, refusal: JSONRPCMessage): Promise<void> {
     const { request } = running;
     if (running.isRetried || request.method !== 'tools/call') return this.#answer(refusal);
@@ -139,9 +139,9 @@ class ModernRelay implements Relay {
 }
 
 /**
- * Opens a connection for a host of 2026-07-28. Nothing is sent yet: each request stands alone.
- * @param options where the server is
- * @param host where messages to the host go
+ * Opens a connection for a host of 2026-07-28. Nothing is sent yet: each request is independent.
+ * @param options the server
+ * @param host receives the messages to the host
  */
 export async function openModernRelay(options: ServerTransportOptions, host: HostSide): Promise<Relay> {
   const transport = createServerTransport('http', options);

@@ -19,25 +19,25 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
-import { HostQuestions } from './host-questions.ts';
+import { HostQuestions } from './host-channel.ts';
 import { failedAnswer, type HostSide, type Relay } from './relay.ts';
 
-/** The revision of servers that have no `initialize`. */
+/** The revision of servers without `initialize`. */
 const modernRevision = '2026-07-28';
 
-/** A host has its own patience; a call is ended here only where it never would be. Milliseconds. */
+/** Time limit of calls without an end; the host has its own, shorter limits. Milliseconds. */
 const callTimeoutMs = 24 * 60 * 60 * 1000;
 
-/** Waits before a subscription that broke is opened again, in milliseconds. */
+/** Waits before a broken subscription is opened again, in milliseconds. */
 const firstRelistenMs = 500;
 const longestRelistenMs = 15_000;
 
-/** Results are the host's to judge. */
+/** A schema that accepts all results; the host validates them. */
 const asItIs: StandardSchemaV1<unknown, Result> = {
   '~standard': { version: 1, vendor: 'gatehouse', validate: (value) => ({ value: value as Result }) },
 };
 
-/** What a host up to 2025-11-25 says of itself in `initialize`. */
+/** The `initialize` parameters of a host up to 2025-11-25. */
 interface HostParams {
   protocolVersion?: string;
   capabilities?: ClientCapabilities;
@@ -45,8 +45,9 @@ interface HostParams {
 }
 
 /**
- * Serves a host up to 2025-11-25 from a server of 2026-07-28: what the server needs in the middle of a call
- * (`input_required`) becomes requests to the host, subscriptions become one stream, the log level goes with each call.
+ * Connects a host up to 2025-11-25 to a server of 2026-07-28: requests in the middle of a call
+ * (`input_required`) become requests to the host, subscriptions become one stream, and the log level is sent
+ * with each call.
  * @see MCP 2026-07-28 "Versioning" (B5-16, C4-05, C5-03)
  */
 class TranslatingRelay implements Relay {
@@ -66,7 +67,7 @@ class TranslatingRelay implements Relay {
       host.write({ jsonrpc: '2.0', ...notification } as JSONRPCMessage);
   }
 
-  /** Lets the server ask what the host declared to answer. */
+  /** Allows the server the requests for which the host declared a capability. */
   answerFor({ sampling, elicitation, roots }: ClientCapabilities): void {
     const ask = async (request: { method: string; params?: object }): Promise<Result> =>
       this.#questions.ask(request.method, request.params);
@@ -74,7 +75,7 @@ class TranslatingRelay implements Relay {
     if (roots) this.#client.setRequestHandler('roots/list', ask as never);
     if (elicitation)
       this.#client.setRequestHandler('elicitation/create', (async ({ method, params }: JSONRPCRequest) => {
-        // Up to 2025-11-25 a URL to be opened has an id, which later revisions do not have.
+        // Up to 2025-11-25 a URL elicitation has an id, which later revisions lack.
         const id = params?.mode === 'url' ? { elicitationId: crypto.randomUUID() } : {};
         return this.#questions.ask(method, { ...id, ...params });
       }) as never);
@@ -149,7 +150,7 @@ class TranslatingRelay implements Relay {
     return this.#client.request({ method, params: sent }, asItIs, options);
   }
 
-  /** Subscribes to what the host hears of: changed lists, and the resources it asked for. */
+  /** Subscribes to list changes, and to the resources that the host subscribed to. */
   async listen(): Promise<void> {
     const { tools, prompts, resources } = this.#client.getServerCapabilities() ?? {};
     const filter: SubscriptionFilter = {
@@ -184,11 +185,12 @@ function refusedAnswer(id: RequestId, error: unknown): JSONRPCMessage {
 }
 
 /**
- * Connects a host up to 2025-11-25 to a server of 2026-07-28 alone, and answers the host's `initialize`.
- * @param options where the server is
+ * Connects a host up to 2025-11-25 to a server that only supports 2026-07-28, and responds to the host's
+ * `initialize`.
+ * @param options the server
  * @param request the host's `initialize`
- * @param host where messages to the host go
- * @throws what connecting throws, where the server is no such one
+ * @param host receives the messages to the host
+ * @throws the connection error, if the server does not support 2026-07-28
  */
 export async function openTranslatingRelay(
   options: ServerTransportOptions,

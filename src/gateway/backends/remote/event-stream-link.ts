@@ -1,4 +1,4 @@
-import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
+import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
 import type { LinkFailure } from './link.ts';

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
+import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { outerId } from '../../../mcp/checks/outer-id.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runConnect } from '../../../../src/cli/commands/mcp-client/connect.ts';
-import { createDpopKey } from '../../../../src/client/dpop/dpop-key.ts';
+import { createDpopKey } from '../../../../src/client/tokens/dpop.ts';
 import { startOfTime } from '../../../client/support/context.ts';
 import { startAuthorizationServer } from '../../../client/support/protected-server.ts';
 import { startLoggedIn, testIo } from '../../support/client-commands.ts';

@@ -44,7 +44,7 @@ describe('a hint at a login that failed', () => {
     };
     const url = `${server.origin}/tools/mistyped/mcp`;
     const error = await discover(testContext(), url).catch((thrown: unknown) => thrown);
-    expect(String(error)).toMatch(/\. Look at the URL that was given; .* publish it as "resource"\.$/);
+    expect(String(error)).toMatch(/\. Check the URL\. If it is right, .* publish it as "resource"\.$/);
     expect(await hintAtLogin(error, url, undefined, fetch)).toMatch(
       new RegExp(`^Did you mean ${meant}\\? Run: .* login ${meant}$`),
     );

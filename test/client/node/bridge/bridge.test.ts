@@ -64,7 +64,7 @@ describe('a bridge', () => {
     const login = (): Promise<Response> =>
       Promise.reject(new LoginRequiredError(server.origin, 'Run: gatehouse login'));
     const cases = [
-      { url: origin, fetch: globalThis.fetch, message: 'nobody listens there' },
+      { url: origin, fetch: globalThis.fetch, message: 'the connection was refused' },
       { url: server.origin, fetch: login, message: 'Run: gatehouse login' },
       {
         url: `${server.origin}/none`,
