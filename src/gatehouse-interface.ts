@@ -8,8 +8,8 @@ import type { KeySet } from './crypto/key-schedule.ts';
 import type { Logger } from './observability/logger.ts';
 import type { SettingsInput } from './options.ts';
 import type { OwnServer } from './protected-server.ts';
-import { isRecord } from './settings/scopes.ts';
 import { SettingsRefused } from './settings/issues.ts';
+import { isRecord } from './settings/scopes.ts';
 import type { Storage } from './storage/storage.ts';
 
 export type { ReloadOutcome, RouteStatus, RoutesChange };

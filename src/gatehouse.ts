@@ -39,9 +39,8 @@ import {
   composeUpstreams,
   watchLinkedAccess,
 } from './composition/upstreams.ts';
+import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
 import { createCookieSigner } from './crypto/secret.ts';
-import { createSealedBox } from './crypto/sealed-box.ts';
-import { createTextSeal } from './crypto/sealed-box.ts';
 import { checkGivenParts, type Gatehouse, type GatehouseOptions, partNames } from './gatehouse-interface.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger } from './observability/logger.ts';

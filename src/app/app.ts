@@ -104,12 +104,7 @@ export function createApp(options: AppOptions): Koa {
       serve: Middleware,
     ): PathStep => [
       `${base}${path}${place}`,
-      compose([
-        allowKnownOrigins(options, methods),
-        mcpEndpoint.refuseOversized,
-        guard.requireBearer,
-        serve,
-      ]),
+      compose([allowKnownOrigins(options, methods), mcpEndpoint.refuseOversized, guard.requireBearer, serve]),
     ];
     const metadata = (place: string, guard: GuardedResource): PathStep => [
       `${wellKnown.protectedResource}${base}${path}${place}`,

@@ -9,8 +9,8 @@ import {
 } from '../authorization-server/index.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
-import { keyedDigest } from '../crypto/secret.ts';
 import { createTextSeal } from '../crypto/sealed-box.ts';
+import { keyedDigest } from '../crypto/secret.ts';
 import {
   createMcpEndpoint,
   createSessionsInUse,

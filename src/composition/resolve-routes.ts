@@ -5,9 +5,9 @@ import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/issues.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
   type BackendOptions,

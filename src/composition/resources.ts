@@ -8,8 +8,8 @@ import {
 } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
-import { completeResources, findOwnResources } from '../settings/resources.ts';
 import { SettingsRefused } from '../settings/issues.ts';
+import { completeResources, findOwnResources } from '../settings/resources.ts';
 import { checkUpstreams } from '../upstream/create-upstreams.ts';
 
 /** A family of transports. Each is a protected resource with its own URL. */

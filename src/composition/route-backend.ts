@@ -1,6 +1,6 @@
 import type { RouteForms } from '../authorization-server/index.ts';
-import { accountMark } from '../crypto/secret.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
+import { accountMark } from '../crypto/secret.ts';
 import {
   checkFits,
   createAggregate,
@@ -31,8 +31,8 @@ import {
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';
-import type { RoutesSettings } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/issues.ts';
+import type { RoutesSettings } from '../settings/routes.ts';
 
 /** An MCP server behind the gate: a program, or a server reached by URL. */
 export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {

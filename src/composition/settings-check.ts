@@ -2,9 +2,9 @@ import { findUnusableClients } from '../authorization-server/operator-clients/se
 import { createLogger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems } from '../protected-server.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { findOwnResources } from '../settings/resources.ts';
 import { pathOfRoute } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/issues.ts';
 import { resolveConfiguredRoutes } from './resolve-routes.ts';
 import { composeResources, findMisfits, type OwnServerResources, ownResources } from './resources.ts';
 

@@ -9,13 +9,16 @@ import type { AccessWatch } from '../resource-server/index.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
+import {
+  checkUpstreams,
+  createUpstreams,
+  findSharedIssuers,
+  type KnownResource,
+} from '../upstream/create-upstreams.ts';
 import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/links/back-channel-logout.ts';
-import { type LinkEvents, createLinkEvents } from '../upstream/links/link-events.ts';
+import { createLinkEvents, type LinkEvents } from '../upstream/links/link-events.ts';
 import { startLinkMonitor } from '../upstream/links/link-monitor.ts';
 import { createLinkStatus, type LinkStatus } from '../upstream/links/link-status.ts';
-import { checkUpstreams, type KnownResource } from '../upstream/create-upstreams.ts';
-import { createUpstreams } from '../upstream/create-upstreams.ts';
-import { findSharedIssuers } from '../upstream/create-upstreams.ts';
 import { type CallerApi, createCallerApi } from '../upstream/tools/caller-api.ts';
 import { createCallerTokens } from '../upstream/tools/caller-tokens.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -107,7 +110,15 @@ export function composeBond(parts: BondParts): Bond {
   const options = { linkStanding: standing, takeLogoutToken };
   if (upstreams.all.length === 0) return { options, standing, close: () => standing.idle() };
 
-  const keeper = startLinkMonitor({ store: storage.upstreams, vault, upstreams, standing, events, logger, now });
+  const keeper = startLinkMonitor({
+    store: storage.upstreams,
+    vault,
+    upstreams,
+    standing,
+    events,
+    logger,
+    now,
+  });
   metrics.watch(
     'gatehouse_upstream_links',
     'Links to accounts at upstreams that this process knows.',

@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createAdministration } from '../../../authorization-server/administration/administration.ts';
 import { SettingsRefused } from '../../../settings/issues.ts';
+import { checkDatabaseState, DatabaseLocked } from '../../../storage/sqlite/connection/exclusive-lock.ts';
 import { dataFiles, holdsDatabase } from '../../../storage/sqlite/data-folder/data-folder.ts';
-import { DatabaseLocked, checkDatabaseState } from '../../../storage/sqlite/connection/exclusive-lock.ts';
-import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../../../storage/sqlite/index.ts';
 import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/data-folder/read-only.ts';
+import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../../../storage/sqlite/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
 

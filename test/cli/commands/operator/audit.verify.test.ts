@@ -110,7 +110,9 @@ describe('gatehouse audit verify', () => {
       expect(error).toMatchObject({
         exitCode: exitCodes.faultsFound,
         message: 'The audit log does not contain the event of that head.',
-        hint: expect.stringMatching(/printed before that restore, nothing is wrong: keep .*gatehouse audit verify/),
+        hint: expect.stringMatching(
+          /printed before that restore, nothing is wrong: keep .*gatehouse audit verify/,
+        ),
       });
       const json = JSON.parse((await verify(data, '--json', '--head', head)).stdout);
       expect(json.restore).toMatchObject({ seq: expect.any(Number), asOf: expect.stringMatching(/^\d{4}-/) });
