@@ -59,7 +59,7 @@ describe('the memory of tokens', () => {
   });
 
   it.each([
-    ['Bearer scope="notes", DPoP algs="ES256"', 'take the Authorization header away'],
+    ['Bearer scope="notes", DPoP algs="ES256"', 'remove the Authorization header'],
     ['Bearer error="invalid_token"', 'for another audience'],
     [null, 'for another audience'],
   ])('says by the challenge %s why a new token may not do', (challenge, why) => {
