@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
 
-const folder = new URL('../../../../migrations/sqlite', import.meta.url);
+const folder = new URL('../../../../migrations/sqlite/', import.meta.url);
 
 interface Migration {
   version: number;
