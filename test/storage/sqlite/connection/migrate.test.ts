@@ -9,7 +9,7 @@ import { testFolder } from '../../../client/support/folder.ts';
 import { runProgram } from '../../../support/program.ts';
 import { databaseOf } from '../earlier-database.ts';
 
-const migrations = new URL('../../../../migrations/sqlite', import.meta.url);
+const migrations = new URL('../../../../migrations/sqlite/', import.meta.url);
 const tableNames = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
 
 const isLong = process.env.GATEHOUSE_TEST_LONG !== undefined;
