@@ -284,10 +284,10 @@ startup_timeout_sec = 60
           logInAtTerminal(
             at,
             'gemini',
-            ['--prompt-interactive', '/mcp auth notes'],
+            [],
             env,
             async (terminal) => {
-              await terminal.waitFor(/Do you want to continue/, loginMs);
+              await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
               await pause(keyMs);
               terminal.write(enter);
             },
