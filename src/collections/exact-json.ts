@@ -61,7 +61,7 @@ export function parseExact(text: string, most = Number.POSITIVE_INFINITY): Exact
 /**
  * Writes JSON with a text in the place of each number that would change, for a parser that is not ours.
  * @param text valid JSON
- * @returns what {@link restoreNumbers} takes once it was parsed; the same text if no number would change
+ * @returns JSON that {@link writtenNumbers} turns back after any number of parsers; the same text if no number would change
  */
 export function markNumbers(text: string): string;
 export function markNumbers(text: string, most: number): string | undefined;
@@ -115,7 +115,7 @@ function endOfString(text: string, from: number): number {
 }
 
 /** Puts the numbers, as they were written, in the place of marked texts. Changes the value that it is given. */
-export function restoreNumbers<Value>(value: Value): Value {
+function restoreNumbers<Value>(value: Value): Value {
   let ids = 0;
   const restored = (member: unknown, name: string): unknown => {
     if (typeof member === 'string') {
@@ -134,6 +134,21 @@ export function restoreNumbers<Value>(value: Value): Value {
     return member;
   };
   return restored(value, '') as Value;
+}
+
+const marked = new RegExp(`"?${mark}(-?[\\d.eE+-]+)"?`, 'g');
+
+/**
+ * Writes the numbers of {@link markNumbers} as they were written.
+ * @param text JSON, or one marked text
+ */
+export function writtenNumbers(text: string): string {
+  return text.includes(mark) ? text.replace(marked, '$1') : text;
+}
+
+/** Returns the number that a marked text stands for; undefined for another value. */
+export function markedNumber(value: unknown): number | undefined {
+  return typeof value === 'string' && value.startsWith(mark) ? Number(value.slice(mark.length)) : undefined;
 }
 
 const held = new Map<string, WeakRef<ExactNumber>>();

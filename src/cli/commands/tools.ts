@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { writtenNumbers } from '../../collections/exact-json.ts';
 import { createPaint, type Paint } from '../colour.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
@@ -28,9 +29,10 @@ function describeType(property: unknown): string {
 function describeArguments(schema: Record<string, unknown>): string {
   const properties = Object(schema.properties) as Record<string, unknown>;
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries(properties)
+  const described = Object.entries(properties)
     .map(([name, property]) => `${name}${required.has(name) ? '' : '?'}: ${describeType(property)}`)
     .join(', ');
+  return writtenNumbers(described);
 }
 
 /** @returns the first of a long text */

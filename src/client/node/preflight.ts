@@ -64,9 +64,10 @@ export async function askAuthorizationEndpoint(
   const what = `status ${response.status}`;
   if (refusals.has(response.status)) throw refused(what, await readEndpointRefusal(response, ask));
   await response.body?.cancel();
-  // A 403 may be for programs alone, such as a firewall's page. One that has an OAuth error to tell to a program as well is
-  // about the client: it waits for an operator's approval, or was denied it.
-  const denied = response.status === 403 ? await askForRefusal(ask, 403) : undefined;
+  // A 403 or 503 may be for programs alone, such as a firewall's page. One that has an OAuth error to tell to a program as
+  // well is about the client: it waits for an operator's approval, was denied it, or its document cannot be fetched (FA-52).
+  const { status } = response;
+  const denied = status === 403 || status === 503 ? await askForRefusal(ask, status) : undefined;
   if (denied !== undefined) throw refused(what, denied);
   const location = URL.parse(response.headers.get('location') ?? '', url);
   return location === null || response.status < 300 || response.status > 399
