@@ -95,7 +95,9 @@ export async function readTokenAnswer(
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {
     // What oauth4webapi throws holds the answer, and so the tokens.
-    throw fault('token_malformed');
+    throw new UpstreamFault(name, kindOf('token_malformed'), 'token_malformed', undefined, {
+      successor: asText(rest.refresh_token),
+    });
   });
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeSeconds, scope } = found;
   return {

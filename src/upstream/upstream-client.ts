@@ -56,7 +56,7 @@ const standardMapping: UserInfoMapping = {
 /**
  * Faults by which an upstream says that tokens are dead: its refusal of them, and every other JSON object in which there is
  * no token that we can use. To ask again would end as this did, and a server that rotates has used the refresh token up
- * (FA-29). All others say nothing about them, such as a page of a proxy, or a server that is down (T-090).
+ * (FA-29). If a refresh token came alone, it is used once before that (see `createLook`). All others say nothing about them, such as a page of a proxy, or a server that is down (T-090).
  */
 const deadTokens: readonly UpstreamReason[] = [
   'grant_refused',
@@ -70,7 +70,8 @@ const deadTokens: readonly UpstreamReason[] = [
 function aboutTokens(error: unknown): never {
   if (!(error instanceof UpstreamFault)) throw error;
   const kind = deadTokens.includes(error.reason) ? 'ended' : 'unavailable';
-  throw new UpstreamFault(error.upstream, kind, error.reason, undefined, { cause: error });
+  const { upstream, reason, successor } = error;
+  throw new UpstreamFault(upstream, kind, reason, undefined, { cause: error, successor });
 }
 
 /** The issuer of all identities of an upstream; undefined where each tenant is one. */

@@ -81,7 +81,7 @@ export function createLook(options: LookOptions): (linkId: string, reason?: Look
   }
 
   /** The old tokens may be worth nothing any more: the new ones are not given up easily. */
-  async function keep({ link }: Known, tokens: UpstreamTokens): Promise<void> {
+  async function keep({ link }: Known, tokens: UpstreamTokens, provedAt = now()): Promise<void> {
     const { expiresAt } = tokens;
     for (let attempt = 0; ; attempt++) {
       const kept = {
@@ -89,7 +89,7 @@ export function createLook(options: LookOptions): (linkId: string, reason?: Look
         accountId: link.accountId,
         tokens: vault.sealTokens(link.id, tokens),
         ...(expiresAt === undefined ? undefined : { expiresAt }),
-        provedAt: now(),
+        provedAt,
       };
       try {
         await store.putTokens(link.id, link.generation, kept);
@@ -115,14 +115,28 @@ export function createLook(options: LookOptions): (linkId: string, reason?: Look
     return { kind: 'unreachable', link };
   }
 
-  async function renew(known: Known): Promise<Sighting> {
+  /**
+   * Keeps a refresh token that came without an access token, and renews with it: the one before may be used up (FA-25).
+   * A second answer like this ends the link.
+   */
+  async function renewWith(successor: string, known: Known): Promise<Sighting> {
+    const tokens = { ...known.tokens, refreshToken: successor };
+    await keep(known, tokens, known.link.provedAt);
+    const link = await store.find(known.link.id);
+    if (link?.generation !== known.link.generation + 1) return seeAgain(known.link.id);
+    return renew({ ...known, link, tokens }, true);
+  }
+
+  async function renew(known: Known, isSecond = false): Promise<Sighting> {
     const { link, upstream, tokens } = known;
     if (!(await store.claimRefresh(link.id, link.generation, now(), leaseSeconds))) return awaitOther(known);
     let renewed: UpstreamTokens;
     try {
       renewed = await upstream.refresh(tokens);
     } catch (fault) {
-      return judge(fault, known);
+      const successor = fault instanceof UpstreamFault ? fault.successor : undefined;
+      const isNew = successor !== undefined && successor !== tokens.refreshToken;
+      return isNew && !isSecond ? renewWith(successor, known) : judge(fault, known);
     }
     events.refreshed(upstream.name);
     await keep(known, renewed);
