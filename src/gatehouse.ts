@@ -11,6 +11,7 @@ import {
   createPrincipalLimit,
   createSealAnew,
   createTolerances,
+  createToolCallLimits,
   keepSettingsClients,
   keyTimes,
   startKeyCare,
@@ -249,20 +250,20 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
-  const { mcpRequests } = settings.limits;
+  const { mcpRequests, toolCalls } = settings.limits;
+  const limitParts = {
+    auditTrail,
+    logger,
+    countEvent: metrics.countEvent,
+    countLimited: metrics.countLimited,
+  };
   const endpointParts: McpEndpointParts = {
     settings,
     issuer,
     requestLimit:
-      mcpRequests &&
-      createPrincipalLimit({
-        name: 'mcpRequests',
-        limit: mcpRequests,
-        auditTrail,
-        logger,
-        countEvent: metrics.countEvent,
-        countLimited: metrics.countLimited,
-      }),
+      mcpRequests && createPrincipalLimit({ ...limitParts, name: 'mcpRequests', limit: mcpRequests }),
+    limitToolCalls:
+      toolCalls.times === 0 ? undefined : createToolCallLimits({ ...limitParts, limit: toolCalls }),
     storage,
     sessionsInUse: createSessionsInUse(),
     held,

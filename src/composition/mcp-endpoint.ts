@@ -34,6 +34,8 @@ export interface McpEndpointParts {
   issuer: string;
   /** Counts the requests of callers at all of them together. */
   requestLimit: McpEndpointOptions['requestLimit'] | undefined;
+  /** Creates the count of the calls of tools of each of them. */
+  limitToolCalls: (() => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
   /** The sessions of all of them. */
   sessionsInUse: SessionsInUse;
@@ -83,6 +85,7 @@ export function composeMcpEndpoint(
     },
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
+    ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls() }),
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     access: parts.access,
