@@ -32,6 +32,7 @@ import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';
 import { grantKey, openPayload } from './engine/stored-names.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
+import { createFindForsaken } from './interactions/end-earlier.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { buildLogout } from './logout/engine-feature.ts';
@@ -210,6 +211,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   });
   const pageUrl = (uid: string): string => `${issuer}/interaction/${uid}`;
   const allowedBefore = createAllowedBefore(artifacts, box, now);
+  const findForsaken = createFindForsaken({ artifacts, clients }, box, lifetimes, now);
   const upstreamParts = options.upstreams ?? noUpstreams;
   const upstreamLogin = createUpstreamLogin({
     ...upstreamParts,
@@ -220,6 +222,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     identityScopes,
     allowedBefore,
+    findForsaken,
     sessions,
     portsShareCookies,
     audit,
@@ -316,6 +319,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     origin: new URL(issuer).origin,
     pageUrl,
     allowedBefore,
+    findForsaken,
     upstreams: upstreamParts.upstreams,
     beginUpstream: upstreamLogin.beginUpstream,
     consentThrough: upstreamLogin.consentThrough,

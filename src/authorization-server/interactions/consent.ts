@@ -14,7 +14,7 @@ import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
 import { denyAccess, opensNothing } from './deny-access.ts';
 import { offeredDurations, readDuration } from './durations.ts';
-import { endEarlier } from './end-earlier.ts';
+import { endEarlier, endForsaken, type FindForsaken } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { makeGrant } from './make-grant.ts';
@@ -25,6 +25,7 @@ export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
   allowedBefore: AllowedBefore;
+  findForsaken: FindForsaken;
   toolsOf: ToolsOf;
   consentThrough: FindConsentThrough;
 }
@@ -133,6 +134,7 @@ export async function submitConsent(
     return goToUpstream(ctx, options, interaction, upstream.next, { clientId, approved }, wishes);
   }
   if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
+  await endForsaken(ctx, options, accountId, asked);
   const grantId = await makeGrant(provider, asked, { accountId, scopes: new Set(scopes), expiresIn });
   const { sessionId } = upstream;
   if (sessionId !== undefined)

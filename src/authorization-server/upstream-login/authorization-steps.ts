@@ -10,7 +10,7 @@ import type { AuditLog } from '../audit.ts';
 import { grantKey } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { AllowedBefore } from '../interactions/allowed-before.ts';
-import { endEarlier } from '../interactions/end-earlier.ts';
+import { endEarlier, endForsaken, type FindForsaken } from '../interactions/end-earlier.ts';
 import {
   type AskedFor,
   finishInteraction,
@@ -41,6 +41,7 @@ export interface AuthorizationStepsOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
+  findForsaken: FindForsaken;
   audit: AuditLog;
   /** Whether servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
@@ -130,6 +131,7 @@ export function createAuthorizationSteps(
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
+      await endForsaken(ctx, options, accountId, asked);
       const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
       writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
       audit('consent.granted', ctx, {

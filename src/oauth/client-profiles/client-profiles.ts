@@ -3,7 +3,7 @@ import type { ClientProfile } from './client-profile.ts';
 import { cursor, vscode } from './editors.ts';
 import { chatgpt, codex } from './openai.ts';
 import { pythonSdk, sdkV1, sdkV2 } from './sdks.ts';
-import { copilotCli, geminiCli, inspector, mcpRemote } from './tools.ts';
+import { copilotCli, geminiCli, inspector, mcporter, mcpRemote } from './tools.ts';
 
 /** Every client whose behaviour is written down here, in the order of the table. */
 export const clientProfiles: readonly ClientProfile[] = [
@@ -17,6 +17,7 @@ export const clientProfiles: readonly ClientProfile[] = [
   geminiCli,
   inspector,
   mcpRemote,
+  mcporter,
   sdkV1,
   sdkV2,
   pythonSdk,
