@@ -3,6 +3,7 @@ import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import {
   type ArtifactRow,
   type ArtifactUse,
+  accessTokenKeptSeconds,
   type Change,
   keptAfterUseSeconds,
 } from '../../storage/artifacts.ts';
@@ -92,6 +93,8 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
     // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
       return keptAfterUseSeconds;
+    case 'AccessToken':
+      return accessTokenKeptSeconds;
     default:
       return 0;
   }
