@@ -161,10 +161,10 @@ describe('tokens of an upstream', () => {
   it('that come without an access token leave the refresh token to be kept, which no log shows (FA-25)', async () => {
     const upstream = await at.client();
     const { tokens } = await logIn(upstream);
-    at.work.alter('/token', ({ access_token: _gone, ...rest }) => ({ ...rest, refresh_token: 'successor' }));
+    at.work.alter('/token', ({ access_token: _gone, ...rest }) => ({ ...rest, refresh_token: 'canary-token' }));
     const fault = await faultOf(upstream.refresh(tokens));
-    expect(fault).toMatchObject({ kind: 'ended', reason: 'token_malformed', successor: 'successor' });
-    expect(inspect(fault, { depth: 5, showHidden: true })).not.toContain('successor');
+    expect(fault).toMatchObject({ kind: 'ended', reason: 'token_malformed', successor: 'canary-token' });
+    expect(inspect(fault, { depth: 5, showHidden: true })).not.toContain('canary-token');
   });
 
   it('without a refresh token are not renewed: that is a mistake of the caller', async () => {
