@@ -3,8 +3,8 @@ import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit-trail.ts';
 import { createLimiter, type Limit } from '../limits.ts';
+import { createReached } from './answers.ts';
 import type { LimitName } from './endpoint-limit.ts';
-import { createReached } from './reached.ts';
 
 /** What the limit works with. */
 export interface PrincipalLimitOptions {

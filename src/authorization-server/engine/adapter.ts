@@ -11,11 +11,12 @@ import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
   type ClientAdapterOptions,
+  type ClientSources,
   changeOfFirstConsent,
   createClientAdapter,
   createRegistrationTokenAdapter,
+  describeForRequest,
 } from './client-adapter.ts';
-import { type ClientSources, describeForRequest } from './client-for-request.ts';
 import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
 import { grantKey } from './stored-names.ts';
 import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';

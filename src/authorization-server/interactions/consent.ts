@@ -11,14 +11,13 @@ import type { ConsentThrough, FindConsentThrough } from '../upstream-login/conse
 import type { NotAdmittedReason } from '../upstream-login/purposes.ts';
 import { choose, goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
-import type { AllowedBefore } from './allowed-before.ts';
+import { offeredDurations, readDuration } from '../views/duration-choice.ts';
 import { denyAccess, opensNothing } from './deny-access.ts';
-import { offeredDurations, readDuration } from './durations.ts';
-import { endEarlier, endForsaken, type FindForsaken } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
-import { makeGrant } from './make-grant.ts';
+import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
 import { goOn, showPage } from './page.ts';
+import { endForsaken, type FindForsaken } from './registered-anew.ts';
 
 /** What the consent step works with. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
