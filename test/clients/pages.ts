@@ -88,6 +88,7 @@ async function openInspector(at: Workplace): Promise<Session> {
     while (Date.now() < until) {
       if (page.url().startsWith(at.place.issuer)) {
         await logInOn(page, at);
+        await page.waitForURL((to) => !to.href.startsWith(at.place.issuer));
         return false;
       }
       const text = await read().catch(() => '');
