@@ -161,7 +161,10 @@ describe('tokens of an upstream', () => {
   it('that come without an access token leave the refresh token to be kept, which no log shows (FA-25)', async () => {
     const upstream = await at.client();
     const { tokens } = await logIn(upstream);
-    at.work.alter('/token', ({ access_token: _gone, ...rest }) => ({ ...rest, refresh_token: 'canary-token' }));
+    at.work.alter('/token', ({ access_token: _gone, ...rest }) => ({
+      ...rest,
+      refresh_token: 'canary-token',
+    }));
     const fault = await faultOf(upstream.refresh(tokens));
     expect(fault).toMatchObject({ kind: 'ended', reason: 'token_malformed', successor: 'canary-token' });
     expect(inspect(fault, { depth: 5, showHidden: true })).not.toContain('canary-token');

@@ -18,8 +18,8 @@ import {
   resumeInteraction,
 } from '../interactions/interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
-import { endForsaken, type FindForsaken } from '../interactions/registered-anew.ts';
 import { goOn } from '../interactions/page.ts';
+import { endForsaken, type FindForsaken } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
