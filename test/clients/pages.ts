@@ -108,7 +108,7 @@ async function openInspector(at: Workplace): Promise<Session> {
   /** Runs the tool, and again after a login that it leads to. */
   async function call(text: string, tries = 2): Promise<string> {
     await connect();
-    await page.getByRole('radio', { name: 'Tools' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Tools' }).dispatchEvent('click');
     await page.getByText('add_note').first().click();
     await page.getByRole('textbox', { name: 'text' }).first().fill(text);
     await page.getByRole('button', { name: 'Execute Tool' }).click();
