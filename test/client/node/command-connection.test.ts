@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CommandTransport } from '../../../src/client/node/command-transport.ts';
 import { withCommandConnection } from '../../../src/client/node/index.ts';
 import { repository } from '../../support/program.ts';
 import { testFolder } from '../support/folder.ts';
@@ -129,31 +128,5 @@ for await (const line of createInterface({ input: process.stdin })) {
       async (client) => client.getServerVersion()?.name,
     );
     expect(name).toBe('strict');
-  });
-
-  it('that stays although its input has ended is ended', async () => {
-    const file = join(testFolder(), 'staying.mjs');
-    writeFileSync(
-      file,
-      `process.on('SIGTERM', () => process.exit());
-setInterval(() => undefined, 1_000);
-console.log('no JSON');`,
-    );
-    const transport = new CommandTransport({ command: [process.execPath, file], env: {} });
-    const odd = new Promise((resolve) => {
-      transport.onerror = resolve;
-    });
-    const closed = new Promise<void>((resolve) => {
-      transport.onclose = resolve;
-    });
-    await transport.start();
-    expect(transport.pid).toBeGreaterThan(0);
-    expect(await odd).toBeInstanceOf(SyntaxError);
-    await transport.close();
-    await closed;
-    expect(transport.pid).toBeNull();
-    await expect(transport.send({ jsonrpc: '2.0', method: 'x' })).rejects.toMatchObject({
-      reason: 'unreachable',
-    });
   });
 });
