@@ -1,5 +1,5 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
-import { keepNewest } from '../collections/keep-newest.ts';
+import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
+import { setBounded } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
@@ -113,7 +113,7 @@ export function createAccessTokenSource(
     const row = await artifacts.find(kind, id);
     if (!row) return undefined;
     const found = await open(row);
-    keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
+    setBounded(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
     return found;
   }
 
@@ -121,13 +121,14 @@ export function createAccessTokenSource(
     if (id === undefined) return undefined;
     const known = opened.get(id);
     // The mark is read before the row: what is removed in between changes the next one.
-    return goOn(artifacts.removalMark(kind), (mark) =>
+    return mapAwaitable(artifacts.removalMark(kind), (mark) =>
       known?.mark === mark ? known.token : read(id, known, mark),
     );
   }
 
   return {
-    find: (token) => goOn(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
+    find: (token) =>
+      mapAwaitable(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),
     revocationMark: () => artifacts.removalMark(kind),
   };

@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import { type AuthInfo, principalKey } from '../oauth/auth-info.ts';
 import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
@@ -71,7 +71,7 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     const refusal = checkHeaders(exchange);
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
-    return goOn(read(exchange), (bytes) => {
+    return mapAwaitable(read(exchange), (bytes) => {
       const posted = readPosted(bytes, exchange.headers, isRelayed);
       return isRefusal(posted) ? posted : serve(exchange, posted);
     });

@@ -1,6 +1,6 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/bearer.ts';
+import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';
 import {
   type BearerRefusal,
@@ -12,41 +12,42 @@ import type { ProofFault } from './dpop/proof-checks.ts';
 import { type DpopPolicy, type ProvenRequest, verifyProof } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** What of a request can hold a token. */
+/** The parts of a request that may carry a token. */
 export interface CredentialsOfRequest {
   /** Every `Authorization` header field, in order. */
   authorization: readonly string[];
   /** The query string, without `?`. */
   query: string;
-  /** What a proof would be about and where it would stand; asked for only where a token comes with one. */
+  /** Returns the request data that a DPoP proof covers; called only if a proof is needed. */
   proven: () => ProvenRequest;
 }
 
-/** What a resource asks of its callers. */
+/** Requirements of a resource for its callers. */
 export interface ResourcePolicy extends ChallengeContext {
   verifier: TokenVerifier;
-  /** The resource's own identifier; tokens for any other are refused (T-096). */
+  /** Identifier of the resource; tokens for another one are rejected (T-096). */
   resource: string;
-  /** Identifiers under which the same server is reached by other transports: tokens for these are good as well (FA-20). */
+  /** Identifiers of the same server over other transports, whose tokens are accepted as well (FA-20). */
   sameServer?: readonly string[];
   /**
-   * Whether the server of a token was chosen by the person, because its client cannot name one. For such a client 401 is
-   * no way out: it refreshes, gets a token for the same server, and is refused again (FA-20). Never by default.
+   * Returns true if the user chose the server of the token, because the client cannot name one. A 401 does not help
+   * such a client: it would refresh, get a token for the same server, and be rejected again (FA-20). Always false by
+   * default.
    */
   isServerChosen?: (caller: AuthInfo) => Promise<boolean>;
-  /** How tokens that are bound to a key are taken; not at all where this is undefined. */
+  /** Policy for DPoP-bound tokens; undefined rejects them. */
   dpop?: DpopPolicy;
 }
 
-/** Who is calling, or why the request is refused. */
+/** The caller, or the refusal of the request. */
 export type RequestVerdict = ({ authInfo: AuthInfo } | { refusal: BearerRefusal }) & {
-  /** A nonce for the next proof (RFC 9449 section 9). */
+  /** Nonce for the client's next proof (RFC 9449 section 9). */
   nextNonce?: string;
 };
 
 /**
- * Decides whether a request may pass; see {@link judgeRequest}.
- * @throws what the verifier throws when it cannot tell, as a promise that is rejected
+ * Verifies a request; see {@link judgeRequest}.
+ * @throws as the verifier, always as a rejected promise
  */
 export async function verifyRequest(
   request: CredentialsOfRequest,
@@ -56,10 +57,10 @@ export async function verifyRequest(
 }
 
 /**
- * Decides whether a request may pass, at once where the verifier does. The token is read from the `Authorization`
- * header only; one in the query alone counts as none, one in both places is refused. A token that is bound to a key
- * passes with a proof of that key alone; for a bearer token nothing more is looked at.
- * @throws what the verifier throws when it cannot tell (a database that is down is not a bad token)
+ * Verifies a request, synchronously if the verifier is. The token is read from the `Authorization` header only; a token
+ * in the query alone counts as none, one in both places is rejected. A bound token requires a proof of possession of
+ * its key; a bearer token requires nothing more.
+ * @throws as the verifier if it cannot decide (an unavailable database does not make a token invalid)
  * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
  */
 export function judgeRequest(
@@ -75,7 +76,7 @@ export function judgeRequest(
     return refuse(policy, 'token_also_in_query', scheme);
 
   const { token } = credentials;
-  return goOn(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
+  return mapAwaitable(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
     if (!authInfo) return refuse(policy, 'unusable_token', scheme);
     if (!isFor(authInfo.audience, policy)) return refuseAudience(authInfo, policy, scheme);
     const bindingFault = checkBinding(scheme, authInfo, policy);
@@ -102,7 +103,7 @@ function refuseAudience(
   policy: ResourcePolicy,
   scheme: TokenScheme,
 ): Awaitable<RequestVerdict> {
-  return goOn(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
+  return mapAwaitable(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
     refuse(policy, isChosen ? 'other_server_chosen' : 'wrong_audience', scheme),
   );
 }
@@ -118,7 +119,7 @@ function refuse(policy: ResourcePolicy, reason: RefusalReason, scheme?: TokenSch
   return { refusal: describeRefusal(reason, policy, scheme) };
 }
 
-/** A token and how it is presented have to belong together (RFC 9449 sections 7.1 and 7.2). */
+/** The authentication scheme has to match the token's binding (RFC 9449 sections 7.1 and 7.2). */
 function checkBinding(
   scheme: TokenScheme,
   { keyThumbprint }: AuthInfo,
@@ -130,7 +131,7 @@ function checkBinding(
   return undefined;
 }
 
-/** The faults of a proof that a nonce mends; every other is one answer, as it says nothing more to an honest client. */
+/** Proof faults that a new nonce resolves; all others share one refusal, as an honest client needs no more. */
 const proofReasons: { readonly [fault in ProofFault]?: RefusalReason } = {
   not_recent: 'nonce_needed',
   no_nonce: 'nonce_needed',
@@ -138,8 +139,8 @@ const proofReasons: { readonly [fault in ProofFault]?: RefusalReason } = {
 };
 
 /**
- * A request that is put wrongly is a bad request; a token that is put wrongly is a bad token (RFC 6750 section 3.1);
- * `Bearer` and nothing behind it is no token at all (T-095).
+ * A malformed request is `invalid_request`, a malformed token `invalid_token` (RFC 6750 section 3.1); `Bearer` without
+ * a token is no token at all (T-095).
  */
 const malformedReasons = {
   two_headers: 'two_authorization_headers',

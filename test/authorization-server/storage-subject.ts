@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ArtifactAdapter, createAdapters } from '../../src/authorization-server/engine/adapter.ts';
 import { createSealedClientIds } from '../../src/authorization-server/registration/sealed-client-ids.ts';
-import { createSealedBox, type SealedBox } from '../../src/crypto/sealed-box.ts';
-import { createTextSeal } from '../../src/crypto/text-seal.ts';
+import { createSealedBox, createTextSeal, type SealedBox } from '../../src/crypto/sealed-box.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { account, openForTest, startOfTime } from '../storage/contract/subject.ts';
 import { openNewDatabase } from '../storage/sqlite/subject.ts';

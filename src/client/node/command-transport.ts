@@ -2,8 +2,8 @@ import type { ChildProcess, spawn as spawnProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { writtenNumbers } from '../../collections/exact-json.ts';
-import { jsonLine } from '../../collections/json-line.ts';
+import { jsonLine, writtenNumbers } from '../../collections/exact-json.ts';
+
 import { ClientError } from '../client-error.ts';
 import type { MarkedNumbers } from '../transports/exact-numbers.ts';
 import { readMessageLines } from './message-lines.ts';

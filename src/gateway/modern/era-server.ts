@@ -4,7 +4,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { done } from '../../collections/go-on.ts';
+import { done } from '../../collections/awaitable.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';

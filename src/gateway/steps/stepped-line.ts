@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
-import { done } from '../../collections/go-on.ts';
+import { done } from '../../collections/awaitable.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';

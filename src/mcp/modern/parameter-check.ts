@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredParameters, type HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { Backend, Caller } from './backend.ts';
@@ -28,6 +28,6 @@ export function createParameterCheck(): ParameterCheck {
     const schema = backend.inputSchemaOf?.(params.name, caller);
     const check = (found: unknown): HeaderMismatch | undefined =>
       checkMirroredParameters(caller.headers, parametersOf(found), params.arguments);
-    return goOn(schema, check);
+    return mapAwaitable(schema, check);
   };
 }

@@ -1,5 +1,5 @@
 import type { AuthInfo, ScopeChallenge, ScopeChallengeHandler } from '@modelcontextprotocol/server';
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import { isScopeToken } from '../../oauth/scope.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
@@ -18,7 +18,7 @@ export function findScopeChallenge(
 ): Awaitable<ScopeChallenge | undefined> {
   if (!hasScopeRules(server)) return undefined;
   const challenge = server.resolveScopeChallenge({ request, authInfo });
-  return goOn(challenge, checkChallenge);
+  return mapAwaitable(challenge, checkChallenge);
 }
 
 /** Says whether a server has rules of its own that can be asked. */

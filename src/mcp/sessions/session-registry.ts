@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -291,12 +291,12 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       return { session, result };
     },
     use: (id, authInfo) =>
-      goOn(find(id, authInfo), (session) => {
+      mapAwaitable(find(id, authInfo), (session) => {
         if (!session) return undefined;
         if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds)
           return end(session).then(() => undefined);
         session.usedAt = now();
-        return goOn(session.useBy(grantHashOf(authInfo)), () => session);
+        return mapAwaitable(session.useBy(grantHashOf(authInfo)), () => session);
       }),
     end,
     endByKey,

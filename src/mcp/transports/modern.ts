@@ -1,4 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
+import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
@@ -118,7 +118,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   ): Awaitable<Answer | undefined> => {
     const mismatch =
       checkMirroredHeaders(caller.headers, request) ?? checkParameters(backend, request, caller);
-    return goOn(mismatch, (found) => found && headerMismatch(found));
+    return mapAwaitable(mismatch, (found) => found && headerMismatch(found));
   };
 
   const backends = createBackends({

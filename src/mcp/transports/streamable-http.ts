@@ -1,4 +1,4 @@
-import { goOn } from '../../collections/go-on.ts';
+import { mapAwaitable } from '../../collections/awaitable.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
@@ -91,7 +91,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
       if (posted.messages.isBatch && !mayBatch(session, exchange))
         return { reason: 'batch_not_in_this_revision' };
       const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
-      return goOn(lacked, (refusal) => refusal ?? session.post(exchange, posted));
+      return mapAwaitable(lacked, (refusal) => refusal ?? session.post(exchange, posted));
     }
     if (exchange.method === 'GET') return openStream(session, exchange);
     return sessions.end(session).then(() => void exchange.reply.empty(200));

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../collections/go-on.ts';
+import type { Awaitable } from '../../collections/awaitable.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { Refusal } from '../refusal.ts';

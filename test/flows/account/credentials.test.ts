@@ -4,9 +4,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountMark } from '../../../src/crypto/account-mark.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../../src/storage/backend-credentials.ts';
+import { accountMark } from '../../../src/crypto/secret.ts';
+import { credentialContext } from '../../../src/storage/backends.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { type OpenPage, openAccount } from './support/account.ts';

@@ -3,7 +3,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
-import { generateSigningKey } from '../../../src/crypto/keys.ts';
+import { generateSigningKey } from '../../../src/crypto/key-schedule.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { writtenNumbers } from '../../../collections/exact-json.ts';
-import { jsonLine } from '../../../collections/json-line.ts';
+import { jsonLine, writtenNumbers } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { readMessageLines } from '../message-lines.ts';
 

@@ -1,4 +1,4 @@
-import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
+import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
 
 /** The head of an answer that is no interim one. */
 export interface AnswerHead {
@@ -292,7 +292,7 @@ function readFields(lines: readonly string[]): Map<string, string> {
     const name = line.slice(0, Math.max(0, colon));
     const value = withoutBlanks(line, colon + 1);
     const key = knownNames.get(name) ?? checkName(name);
-    if (!headerValueForm.test(value)) throw malformed();
+    if (!headerValuePattern.test(value)) throw malformed();
     const known = fields.get(key);
     fields.set(key, known === undefined ? value : `${known}, ${value}`);
   }
@@ -305,7 +305,7 @@ const [maxKnownNames, maxKnownLength] = [200, 40];
 
 /** @returns the name in lower case */
 function checkName(name: string): string {
-  if (!headerNameForm.test(name)) throw malformed();
+  if (!headerNamePattern.test(name)) throw malformed();
   const lower = ownText(name.toLowerCase());
   if (knownNames.size < maxKnownNames && name.length <= maxKnownLength) knownNames.set(ownText(name), lower);
   return lower;

@@ -1,5 +1,5 @@
 import { Deadlines } from '../../../mcp/deadlines.ts';
-import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
+import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
@@ -113,7 +113,7 @@ function writeFields(headers: readonly string[]): string | undefined {
   let fields = '';
   for (let at = 0; at < headers.length; at += 2) {
     const [name = '', value = ''] = [headers[at], headers[at + 1]];
-    if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
+    if (!headerNamePattern.test(name) || !headerValuePattern.test(value)) return undefined;
     fields += `${name}: ${value}\r\n`;
   }
   return fields;
