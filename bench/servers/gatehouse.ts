@@ -47,6 +47,8 @@ const gatehouse = await createGatehouse({
     authorizations: beyondTheLoad,
     tokensPerGrant: beyondTheLoad,
     requests: beyondTheLoad,
+    // One account calls one tool all the time.
+    toolCalls: { times: 0 },
   },
   mcp: {
     sessions: process.env.SESSIONS === 'none' ? 'none' : 'stored',

@@ -4,7 +4,7 @@ export { AdministrationRefused } from './administration/administration-refused.t
 export { type AuditTrail, createAuditTrail } from './audit-trail.ts';
 export type { LinkStanding } from './bonds/link-standing.ts';
 export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
-export { createPrincipalLimit } from './endpoint-limits/principal-limit.ts';
+export { createPrincipalLimit, createToolCallLimits } from './endpoint-limits/principal-limit.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export { createSealAnew, keyTimes, startKeyCare } from './keys/key-care.ts';
 export type { LoginLimits } from './login.ts';

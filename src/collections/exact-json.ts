@@ -64,7 +64,7 @@ export function parseExact(text: string, most = Number.POSITIVE_INFINITY): Exact
 /**
  * Replaces each number of a JSON text that would change by a marked string, for a third-party parser.
  * @param text valid JSON
- * @returns a text whose parsed value {@link restoreNumbers} takes; the same text if no number would change
+ * @returns JSON that {@link writtenNumbers} turns back after any number of parsers; the same text if no number would change
  */
 export function markNumbers(text: string): string;
 export function markNumbers(text: string, most: number): string | undefined;
@@ -121,7 +121,7 @@ function endOfString(text: string, from: number): number {
 }
 
 /** Replaces marked strings by the numbers as written. Modifies the given value. */
-export function restoreNumbers<Value>(value: Value): Value {
+function restoreNumbers<Value>(value: Value): Value {
   let ids = 0;
   const restored = (member: unknown, name: string): unknown => {
     if (typeof member === 'string') {
@@ -140,6 +140,21 @@ export function restoreNumbers<Value>(value: Value): Value {
     return member;
   };
   return restored(value, '') as Value;
+}
+
+const marked = new RegExp(`"?${mark}(-?[\\d.eE+-]+)"?`, 'g');
+
+/**
+ * Writes the numbers of {@link markNumbers} as they were written.
+ * @param text JSON, or one marked text
+ */
+export function writtenNumbers(text: string): string {
+  return text.includes(mark) ? text.replace(marked, '$1') : text;
+}
+
+/** Returns the number that a marked text stands for; undefined for another value. */
+export function markedNumber(value: unknown): number | undefined {
+  return typeof value === 'string' && value.startsWith(mark) ? Number(value.slice(mark.length)) : undefined;
 }
 
 const held = new Map<string, WeakRef<ExactNumber>>();

@@ -6,6 +6,7 @@ import {
   type AuthorizationServer,
   buildHomePage,
   createPrincipalLimit,
+  createToolCallLimits,
 } from '../authorization-server/index.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
@@ -60,11 +61,17 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
   const { settings, keys, authorizationServer, auditTrail, metrics, ...shared } = parts;
   const { issuer, logger, now } = shared;
   const { countEvent, countLimited } = metrics;
-  const limit = settings.limits.mcpRequests;
-  const requestLimit =
-    limit &&
-    createPrincipalLimit({ name: 'mcpRequests', limit, auditTrail, logger, countEvent, countLimited });
-  const endpointParts = { ...shared, settings, requestLimit, sessionsInUse: createSessionsInUse() };
+  const { mcpRequests, toolCalls } = settings.limits;
+  const limitParts = { auditTrail, logger, countEvent, countLimited };
+  const endpointParts = {
+    ...shared,
+    settings,
+    requestLimit:
+      mcpRequests && createPrincipalLimit({ ...limitParts, name: 'mcpRequests', limit: mcpRequests }),
+    limitToolCalls:
+      toolCalls.times === 0 ? undefined : createToolCallLimits({ ...limitParts, limit: toolCalls }),
+    sessionsInUse: createSessionsInUse(),
+  };
   const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
   const dpop: DpopPolicy = {
     ...settings.tokens.dpop,
@@ -111,6 +118,8 @@ export interface McpEndpointParts {
   issuer: string;
   /** Limits the requests of a caller at all endpoints together. */
   requestLimit: McpEndpointOptions['requestLimit'] | undefined;
+  /** Creates the limit of tool calls of one endpoint. */
+  limitToolCalls: (() => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
   sessionsInUse: SessionsInUse;
   access: AccessWatch;
@@ -159,6 +168,7 @@ export function composeMcpEndpoint(
     },
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
+    ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls() }),
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     access: parts.access,

@@ -12,9 +12,10 @@ import { guardConversations } from './conversations/guarded.ts';
 import { createConversations } from './conversations/index.ts';
 import { createPrincipalConversations } from './conversations/principal.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
+import type { Exchange } from './exchange.ts';
 import { createExtensions, declaringExtensions } from './extensions.ts';
 import { createServedMethods, type OpenMethods } from './reading/methods.ts';
-import { closing, tooManyRequests } from './refusal.ts';
+import { closing, toolCalledTooOften, tooManyRequests } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
@@ -34,7 +35,7 @@ import {
 import { createSseTransport } from './transports/sse.ts';
 import { createStatelessTransport } from './transports/stateless.ts';
 import { createStreamableHttp } from './transports/streamable-http.ts';
-import type { Serve } from './transports/transport.ts';
+import type { Posted, Serve } from './transports/transport.ts';
 import { askForLinks } from './upstreams/ask-for-links.ts';
 import { withUpstreams } from './upstreams/caller-upstreams.ts';
 import type { UpstreamAccess } from './upstreams/upstream-access.ts';
@@ -50,6 +51,16 @@ export interface PrincipalLimits {
 export interface RequestLimit {
   /** Counts one and gives 0; over the limit gives the seconds until there is room again. */
   take(caller: AuthInfo): Promise<number>;
+}
+
+/** Counts the calls of tools. */
+export interface ToolCallLimit {
+  /**
+   * Counts the calls of one body, all of them or none.
+   * @param tools the name of the tool of each call
+   * @returns 0, or the seconds until there is room again
+   */
+  take(caller: AuthInfo, tools: readonly string[]): number;
 }
 
 /** What the transports of an endpoint are made of. */
@@ -71,6 +82,8 @@ export interface McpTransportsOptions {
   principalLimits: PrincipalLimits;
   /** Bounds how many requests one principal sends, over all transports; nothing is counted without it. */
   requestLimit?: RequestLimit;
+  /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
+  toolCallLimit?: ToolCallLimit;
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
@@ -191,13 +204,32 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     stopped: stopping.signal,
     logger,
   });
+  const { toolCallLimit } = options;
+  /** Counts what a body calls before anything of it runs (FA-32). */
+  const bounded = <Body extends Posted | undefined>(
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+  ): typeof serve => {
+    if (!toolCallLimit) return serve;
+    return (exchange, posted) => {
+      const calledTools = posted?.messages.operations.filter(({ kind }) => kind === 'tool') ?? [];
+      if (!posted || calledTools.length === 0) return serve(exchange, posted);
+      const waitSeconds = toolCallLimit.take(
+        exchange.authInfo,
+        calledTools.map(({ name }) => name),
+      );
+      if (waitSeconds === 0) return serve(exchange, posted);
+      const { isBatch, requests } = posted.messages;
+      const [request] = isBatch ? [] : requests;
+      return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
+    };
+  };
   const serveRest = withPreflight(
     {
       checkMethod: ({ method }) => checkRestMethod(method),
       checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
       body,
     },
-    rest,
+    bounded(rest),
   );
   let isClosing = false;
 
@@ -229,14 +261,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     streamableHttp: enter(
       createDispatch(
         {
-          legacy: untilStopped(legacy),
-          modern: modern.serve,
+          legacy: untilStopped(bounded(legacy)),
+          modern: bounded(modern.serve),
         },
         body,
       ),
     ),
     sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
-    messages: enter(withPreflight({ ...only('POST'), body }, sse.post)),
+    messages: enter(withPreflight({ ...only('POST'), body }, bounded(sse.post))),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);

@@ -36,6 +36,7 @@ export type RefusalReason =
   | 'too_many_calls'
   | 'too_many_streams'
   | 'too_many_requests'
+  | 'tool_called_too_often'
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
@@ -62,6 +63,16 @@ export function tooManyRequests(waitSeconds: number): Refusal {
     reason: 'too_many_requests',
     headers: { 'Retry-After': String(waitSeconds) },
     data: { retryAfterSeconds: waitSeconds },
+  };
+}
+
+/** The refusal of calls of a tool beyond those an account may make. @param waitSeconds until there is room again */
+export function toolCalledTooOften(waitSeconds: number): Refusal {
+  const reason = 'tool_called_too_often';
+  return {
+    reason,
+    headers: { 'Retry-After': String(waitSeconds) },
+    data: { reason, retryAfterSeconds: waitSeconds },
   };
 }
 
@@ -214,6 +225,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: -32000,
     message:
       'Too many requests of this client for this account. Wait as long as Retry-After says, then send it again.',
+  },
+  tool_called_too_often: {
+    status: 429,
+    code: -32000,
+    message: 'This account calls the tool too often. Wait as long as Retry-After says, then call it again.',
   },
   sessions_exhausted: {
     status: 503,

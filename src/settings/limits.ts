@@ -47,6 +47,13 @@ export const limitSettings = z
       })
       .optional()
       .describe('MCP requests of a client for an account, over all its transports; default: no limit'),
+    toolCalls: z
+      .strictObject({
+        times: z.int().min(0).default(3000).describe('times in a window; 0 for no limit'),
+        windowSeconds: seconds(60, day, 'length of the window'),
+      })
+      .prefault({})
+      .describe('calls of one tool of a route by an account, over all its clients and transports'),
     requests: limit(3000, 60, 'requests of an address to pages and endpoints that have no tighter limit'),
     sharedAddresses: z
       .array(addressRange)

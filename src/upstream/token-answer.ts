@@ -92,13 +92,18 @@ export async function readTokenAnswer(
     throw fault('token_error', namedErrors.includes(error) ? error : undefined);
   }
   if (status === 401) throw fault('client_refused');
-  if (!parseObject(text)) throw fault('token_no_object');
+  const object = parseObject(text);
+  if (!object) throw fault('token_no_object');
   if (!isSuccess(status)) throw fault('token_error');
-  if (!body) throw fault('token_malformed');
+  const malformed = (): UpstreamFault =>
+    new UpstreamFault(name, kindOf('token_malformed'), 'token_malformed', undefined, {
+      successor: asText(object.refresh_token),
+    });
+  if (!body) throw malformed();
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {
     // The errors of oauth4webapi contain the response, and so the tokens.
-    throw fault('token_malformed');
+    throw malformed();
   });
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeSeconds, scope } = found;
   return {

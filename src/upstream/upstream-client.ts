@@ -57,10 +57,10 @@ const standardMapping: UserInfoMapping = {
 };
 
 /**
- * Faults that mean that tokens are dead: the upstream rejects them, or sends another JSON object without a
- * usable token. A repeated request would fail in the same way, and a server that rotates refresh tokens has
- * used this one up (FA-29). Other faults, such as a page of a proxy or a server that is down, say nothing
- * about the tokens (T-090).
+ * Faults that mean that tokens are dead: the upstream rejects them, or sends another JSON object without a usable token.
+ * A repeated request would fail in the same way, and a server that rotates refresh tokens has used this one up (FA-29).
+ * A refresh token that came alone is used once before that (see `createLinkCheck`). Other faults, such as a page of a
+ * proxy or a server that is down, say nothing about the tokens (T-090).
  */
 const deadTokens: readonly UpstreamReason[] = [
   'grant_refused',
@@ -74,7 +74,8 @@ const deadTokens: readonly UpstreamReason[] = [
 function aboutTokens(error: unknown): never {
   if (!(error instanceof UpstreamFault)) throw error;
   const kind = deadTokens.includes(error.reason) ? 'ended' : 'unavailable';
-  throw new UpstreamFault(error.upstream, kind, error.reason, undefined, { cause: error });
+  const { upstream, reason, successor } = error;
+  throw new UpstreamFault(upstream, kind, reason, undefined, { cause: error, successor });
 }
 
 /** Returns the issuer of all identities of an upstream; undefined if each tenant has its own. */

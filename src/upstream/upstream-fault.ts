@@ -77,13 +77,17 @@ export class UpstreamFault extends Error {
   readonly reason: UpstreamReason;
   /** Name of the upstream. */
   readonly upstream: string;
-  /** @param detail more of our own words, e.g. the endpoint */
+  readonly #successor: string | undefined;
+  /**
+   * @param detail more of our own words, e.g. the endpoint
+   * @param options the cause, and a refresh token that came without an access token
+   */
   constructor(
     upstream: string,
     kind: UpstreamFaultKind,
     reason: UpstreamReason,
     detail?: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { successor?: string | undefined },
   ) {
     super(
       `upstream ${upstream}: ${upstreamReasons[reason]}${detail === undefined ? '' : ` (${detail})`}`,
@@ -92,5 +96,11 @@ export class UpstreamFault extends Error {
     this.upstream = upstream;
     this.kind = kind;
     this.reason = reason;
+    this.#successor = options?.successor;
+  }
+
+  /** A refresh token that came without an access token. It is private, because the log writes the members of errors. */
+  get successor(): string | undefined {
+    return this.#successor;
   }
 }

@@ -9,11 +9,11 @@ it('every limit of a setting reaches the authorization server, and none twice', 
   ) as unknown as Omit<typeof given, 'sharedAddresses'>;
   const limits = composeLimits({ ...numbered, sharedAddresses: ['203.0.113.0/24'] });
   const times = [...JSON.stringify(limits).matchAll(/"times":(\d+)/g)].map(([, value]) => Number(value));
-  const ofMcp = numbered.mcpRequests?.times;
+  const ofMcp = [numbered.mcpRequests?.times, numbered.toolCalls.times];
   const others = ['sharedAddresses', 'heldBytes'].map((name) => Object.keys(given).indexOf(name) + 1);
   const expected = Object.keys(numbered).map((_name, at) => at + 1);
   expect(times.toSorted((a, b) => a - b)).toEqual(
-    expected.filter((at) => at !== ofMcp && !others.includes(at)),
+    expected.filter((at) => !ofMcp.includes(at) && !others.includes(at)),
   );
   expect(limits.logins.perAccount).toEqual(numbered.loginsPerAccount);
   expect(limits.documents.perTarget).toEqual(numbered.metadataDocumentsPerHost);

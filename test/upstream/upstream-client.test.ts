@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthorizationWishes } from '../../src/upstream/upstream.ts';
 import type { UpstreamFaultKind, UpstreamReason } from '../../src/upstream/upstream-fault.ts';
@@ -155,6 +156,18 @@ describe('tokens of an upstream', () => {
     const { tokens } = await logIn(upstream);
     arrange();
     await at.expectRefused(upstream.refresh(tokens), reason, kind);
+  });
+
+  it('that come without an access token leave the refresh token to be kept, which no log shows (FA-25)', async () => {
+    const upstream = await at.client();
+    const { tokens } = await logIn(upstream);
+    at.work.alter('/token', ({ access_token: _gone, ...rest }) => ({
+      ...rest,
+      refresh_token: 'canary-token',
+    }));
+    const fault = await faultOf(upstream.refresh(tokens));
+    expect(fault).toMatchObject({ kind: 'ended', reason: 'token_malformed', successor: 'canary-token' });
+    expect(inspect(fault, { depth: 5, showHidden: true })).not.toContain('canary-token');
   });
 
   it('without a refresh token are not renewed: that is a mistake of the caller', async () => {

@@ -9,6 +9,7 @@ export type LimitName =
   | 'refreshesWithoutCall'
   | 'requests'
   | 'mcpRequests'
+  | 'toolCalls'
   | 'passwordQueue';
 
 /** A limit in front of an endpoint. */

@@ -1,5 +1,6 @@
-import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import type { Logger } from '../../observability/logger.ts';
+import { WindowCounts } from '../../collections/window-counts.ts';
+import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
+import { type Logger, loggable } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit-trail.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import { createReached } from './answers.ts';
@@ -23,27 +24,81 @@ export interface PrincipalLimit {
   take(caller: AuthInfo): Promise<number>;
 }
 
-/** Creates a limit of what one client does for one account, outside of the endpoints of the authorization server. */
-export function createPrincipalLimit(options: PrincipalLimitOptions): PrincipalLimit {
-  const { name, limit, auditTrail, logger, countEvent, countLimited } = options;
-  const taken = createLimiter(limit);
-  const reached = createReached(name, limit, countLimited);
+type Details = Record<string, string>;
 
-  function write(details: Record<string, string>): void {
+/** Creates the record of a limit that callers have reached: in the audit log, the metrics and the log. */
+function createWriter({
+  auditTrail,
+  countEvent,
+  logger,
+}: PrincipalLimitOptions): (caller: AuthInfo, details: Details) => void {
+  return ({ subject, clientId }, given) => {
+    const details = { ...given, accountId: subject, clientId };
     auditTrail.note('limit.reached', details, () => {
       countEvent('limit.reached');
       logger.info({ audit: 'limit.reached', ...details });
     });
-  }
+  };
+}
+
+/** Creates a limit of what one client does for one account, outside of the endpoints of the authorization server. */
+export function createPrincipalLimit(options: PrincipalLimitOptions): PrincipalLimit {
+  const { name, limit, countLimited } = options;
+  const taken = createLimiter(limit);
+  const reached = createReached(name, limit, countLimited);
+  const write = createWriter(options);
   return {
     async take(caller) {
       const principal = principalKey(caller);
       const waitSeconds = await taken.take(principal);
-      if (waitSeconds > 0)
-        await reached(principal, (details) =>
-          write({ ...details, accountId: caller.subject, clientId: caller.clientId }),
-        );
+      if (waitSeconds > 0) await reached(principal, (details) => write(caller, details));
       return waitSeconds;
     },
+  };
+}
+
+/** Counts the calls of tools by accounts, at one endpoint. */
+export interface ToolCallLimit {
+  /**
+   * Counts the calls of one body, all of them or none.
+   * @param tools the name of the tool of each call
+   * @returns 0, or the seconds until there is room again
+   */
+  take(caller: AuthInfo, tools: readonly string[]): number;
+}
+
+/** Longest part of a name that is looked at, in characters: callers make names up, and each is held for a window. */
+const maxToolLength = 128;
+
+/**
+ * Creates limits of how often an account calls a tool, whatever its clients (FA-32). A call costs less than a microsecond.
+ * @returns creates the limit of one endpoint
+ * @see MCP 2025-11-25 tools "Security Considerations": servers MUST rate limit tool invocations
+ */
+export function createToolCallLimits(options: Omit<PrincipalLimitOptions, 'name'>): () => ToolCallLimit {
+  const name = 'toolCalls';
+  const { limit, countLimited } = options;
+  const reached = createReached(name, limit, countLimited);
+  const write = createWriter({ ...options, name });
+  return () => {
+    const counts = new WindowCounts(limit.windowSeconds * 1000, () => performance.now());
+    return {
+      take(caller, tools) {
+        const account = accountKeyPrefix(caller);
+        const taken: string[] = [];
+        for (const tool of tools) {
+          const key = account + tool.slice(0, maxToolLength);
+          const waitMs = counts.take(key, limit.times);
+          if (waitMs === 0) {
+            taken.push(key);
+            continue;
+          }
+          for (const each of taken) counts.giveBack(each);
+          void reached(key, (details) => write(caller, { ...details, tool: loggable(tool) ?? '' }));
+          return Math.ceil(waitMs / 1000);
+        }
+        return 0;
+      },
+    };
   };
 }

@@ -17,12 +17,14 @@ import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
 import { goOn, showPage } from './page.ts';
+import { endForsaken, type FindForsaken } from './registered-anew.ts';
 
 /** What the consent step works with. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
   allowedBefore: AllowedBefore;
+  findForsaken: FindForsaken;
   toolsOf: ToolsOf;
   consentThrough: FindConsentThrough;
 }
@@ -131,6 +133,7 @@ export async function submitConsent(
     return goToUpstream(ctx, options, interaction, upstream.next, { clientId, approved }, wishes);
   }
   if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
+  await endForsaken(ctx, options, accountId, asked);
   const grantId = await makeGrant(provider, asked, { accountId, scopes: new Set(scopes), expiresIn });
   const { sessionId } = upstream;
   if (sessionId !== undefined)

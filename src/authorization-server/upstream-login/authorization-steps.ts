@@ -18,6 +18,7 @@ import {
 } from '../interactions/interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
 import { goOn } from '../interactions/page.ts';
+import { endForsaken, type FindForsaken } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
@@ -38,6 +39,7 @@ export interface AuthorizationStepsOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
+  findForsaken: FindForsaken;
   audit: AuditLog;
   /** Whether servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
@@ -127,6 +129,7 @@ export function createAuthorizationSteps(
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
+      await endForsaken(ctx, options, accountId, asked);
       const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
       writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
       audit('consent.granted', ctx, {

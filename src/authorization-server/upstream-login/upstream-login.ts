@@ -8,6 +8,7 @@ import type { OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import type { AllowedBefore } from '../interactions/make-grant.ts';
+import type { FindForsaken } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { believedAbout } from './account-of-login.ts';
 import { createAccountSteps } from './account-steps.ts';
@@ -28,6 +29,7 @@ export interface UpstreamLoginOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
+  findForsaken: FindForsaken;
   /** The login of the browser that asks. */
   sessions: OwnSessions;
   /** Whether servers at other ports of the host get our cookies, and can set them. */

@@ -1,5 +1,4 @@
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import { describeFailure } from '../network-failure.ts';
 import {
@@ -8,10 +7,11 @@ import {
   speaksOlderRevision,
 } from '../transports/connect-errors.ts';
 import type { ConnectServerOptions } from '../transports/connect-server.ts';
+import { CommandTransport } from './command-transport.ts';
 
 /** Options of {@link withCommandConnection}. */
 export interface CommandConnectionOptions
-  extends Pick<ConnectServerOptions, 'clientInfo' | 'client' | 'prepare' | 'timeoutMs'> {
+  extends Pick<ConnectServerOptions, 'clientInfo' | 'client' | 'prepare' | 'timeoutMs' | 'markedNumbers'> {
   /** The program and its arguments, run without a shell. */
   command: readonly string[];
   /** Its complete environment. */
@@ -26,7 +26,7 @@ const probeMs = 5_000;
  * @throws ClientError `unreachable`; the errors of the SDK
  */
 async function open(
-  { command: [command = '', ...args], env, ...options }: CommandConnectionOptions,
+  { command, env, markedNumbers, ...options }: CommandConnectionOptions,
   mode: 'auto' | 'legacy',
 ): Promise<Client> {
   const client = new Client(options.clientInfo, {
@@ -34,8 +34,7 @@ async function open(
     versionNegotiation: { mode, probe: { timeoutMs: probeMs } },
   });
   options.prepare?.(client);
-  const known = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const transport = new StdioClientTransport({ command, args, env: Object.fromEntries(known) });
+  const transport = new CommandTransport({ command, env, markedNumbers });
   try {
     await client.connect(transport, options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs });
     return client;
@@ -44,15 +43,20 @@ async function open(
     const { code } = Object(error) as { code?: unknown };
     if (code !== 'ENOENT' && code !== 'EACCES') throw error;
     const why = code === 'ENOENT' ? 'there is no such program' : describeFailure(error);
-    throw new ClientError('unreachable', `${command} cannot be started: ${why}.`, { cause: error });
+    throw new ClientError('unreachable', `${command[0]} cannot be started: ${why}.`, { cause: error });
   }
+}
+
+/** Whether the program ended when it was asked for a revision that it does not know. */
+function endedAtProbe(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
 }
 
 async function openInCommonRevision(options: CommandConnectionOptions): Promise<Client> {
   try {
     return await open(options, 'auto');
   } catch (error) {
-    if (speaksOlderRevision(error)) return open(options, 'legacy');
+    if (speaksOlderRevision(error) || endedAtProbe(error)) return open(options, 'legacy');
     const offered = revisionsOffered(error);
     if (!offered) throw error;
     throw new ClientError('server_error', `${options.command[0]}: ${describeNoCommonRevision(offered)}`, {

@@ -67,9 +67,11 @@ export async function askAuthorizationEndpoint(
   const what = `status ${response.status}`;
   if (refusals.has(response.status)) throw refused(what, await readEndpointRefusal(response, ask));
   await response.body?.cancel();
-  // A 403 may be meant for programs only, like the page of a firewall. If the server also sends an OAuth
-  // error as JSON, it is about the client: it awaits approval by an operator, or was denied it.
-  const denied = response.status === 403 ? await askForRefusal(ask, 403) : undefined;
+  // A 403 or 503 may be meant for programs only, like the page of a firewall. If the server also sends an OAuth error as
+  // JSON, the error is about the client: it awaits an operator's approval, was denied it, or its document cannot be
+  // fetched (FA-52).
+  const { status } = response;
+  const denied = status === 403 || status === 503 ? await askForRefusal(ask, status) : undefined;
   if (denied !== undefined) throw refused(what, denied);
   const location = URL.parse(response.headers.get('location') ?? '', url);
   return location === null || response.status < 300 || response.status > 399

@@ -33,7 +33,6 @@ export class RenewingTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: Transport['onmessage'];
   readonly #open: () => SessionTransport;
-  readonly #read: (message: JSONRPCMessage) => JSONRPCMessage;
   readonly #memory = new SessionMemory();
   readonly #requests = new OpenRequests();
   readonly #own = new OwnRequests();
@@ -46,16 +45,9 @@ export class RenewingTransport implements Transport {
   #isClosed = false;
   #lastError: Error | undefined;
 
-  /**
-   * @param open makes a transport that has not been started, for each session
-   * @param read gives what a message of it says; the message itself by default
-   */
-  constructor(
-    open: () => SessionTransport,
-    read: (message: JSONRPCMessage) => JSONRPCMessage = (message) => message,
-  ) {
+  /** @param open makes a transport that has not been started, for each session */
+  constructor(open: () => SessionTransport) {
     this.#open = open;
-    this.#read = read;
     this.#inner = this.#attach(open());
   }
 
@@ -154,8 +146,7 @@ export class RenewingTransport implements Transport {
   }
 
   #attach(inner: SessionTransport): SessionTransport {
-    inner.onmessage = (received, extra) => {
-      const message = this.#read(received);
+    inner.onmessage = (message, extra) => {
       if (this.#own.take(message)) return;
       const request = 'method' in message ? undefined : this.#answered(message.id);
       const answer = request

@@ -1,9 +1,8 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { restoreNumbers } from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
 import { type AnswerLimits, boundedFetch, defaultHeadTimeoutMs } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
-import { markMessage, withMarkedNumbers } from './exact-numbers.ts';
+import { type MarkedNumbers, markMessage, withMarkedNumbers } from './exact-numbers.ts';
 import { RenewingTransport } from './renewing-transport.ts';
 import { RestClientTransport } from './rest-transport.ts';
 import { withUnbatchedEvents } from './unbatched-events.ts';
@@ -19,8 +18,8 @@ export interface ServerTransportOptions {
   /** The same for the old HTTP+SSE, whose messages go to another URL of the origin; `fetch` unless told. */
   eventStreamFetch?: Fetch | undefined;
   limits?: AnswerLimits | undefined;
-  /** Whether messages are handed on with numbers as they were written, see `parseExact`, for who computes with none. */
-  exactNumbers?: boolean | undefined;
+  /** The numbers that are handed on as marked texts, for a program that writes them as they were written; none by default. */
+  markedNumbers?: MarkedNumbers | undefined;
   /** How often an event stream that broke is opened again before it is given up; twice unless told. */
   maxStreamRetries?: number | undefined;
 }
@@ -49,11 +48,14 @@ export function createServerTransport(
   kind: HttpTransportKind,
   options: ServerTransportOptions,
 ): RenewingTransport {
-  const { url, limits, maxStreamRetries = 2, exactNumbers = false } = options;
+  const { url, limits, maxStreamRetries = 2, markedNumbers } = options;
   const { eventStreamFetch = options.fetch } = options;
   const bounded = boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits);
-  const fetch = exactNumbers
-    ? withMarkedNumbers(withUnbatchedEvents(bounded, markMessage))
+  const fetch = markedNumbers
+    ? withMarkedNumbers(
+        withUnbatchedEvents(bounded, (data) => markMessage(data, markedNumbers)),
+        markedNumbers,
+      )
     : withUnbatchedEvents(bounded);
   const open = {
     http: () =>
@@ -72,5 +74,5 @@ export function createServerTransport(
     rest: () =>
       new RestClientTransport({ url, fetch, timeoutMs: limits?.headTimeoutMs ?? defaultHeadTimeoutMs }),
   };
-  return new RenewingTransport(open[kind], exactNumbers ? restoreNumbers : undefined);
+  return new RenewingTransport(open[kind]);
 }

@@ -3,6 +3,7 @@ import { quote } from '../../client/quote.ts';
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { stringsOf } from '../document.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
+import { documentsNotFetchedFix } from '../registration/metadata-document-checks.ts';
 import { describeRefusal, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import type { TakenIssuer } from './issuer-replay.ts';
@@ -62,6 +63,8 @@ async function replayRequest(
   const outcome = await sendAuthorization(subject, found, client, { redirect_uri: profile.redirectUri });
   const { evidence } = outcome;
   const saw = `The request with ${profile.redirectUri} ${describeOutcome(outcome)}.`;
+  if (outcome.kind === 'broken' && client.source === 'metadata_document')
+    return { name, kind: 'stops', saw, clause, fix: documentsNotFetchedFix, evidence };
   if (outcome.kind === 'none' || outcome.kind === 'broken') return { name, kind: 'unknown', saw, evidence };
   const isBad =
     outcome.kind === 'refused' || (outcome.kind === 'error' && outcome.error !== 'login_required');

@@ -1,7 +1,12 @@
+import { clientProfiles } from '../../oauth/client-profiles/client-profiles.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
-import { fail, pass, skip, unknown } from '../judgements.ts';
-import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import {
+  type AuthorizationOutcome,
+  describeOutcome,
+  sendAuthorization,
+} from '../login/authorization-outcome.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
 import { metadataDocumentFaults, metadataUrlFaults, publishedRedirectUris } from './metadata-document.ts';
@@ -81,5 +86,56 @@ export const metadataDocumentReadCheck: Check = {
       'The authorization server has to reach the document from where it runs (proxy, firewall), and to let any port match loopback redirect URIs in it.',
       { evidence },
     );
+  },
+};
+
+/** What to do about an authorization server that announces documents and cannot fetch them. */
+export const documentsNotFetchedFix =
+  'Let the authorization server reach the hosts of documents (egress, proxy, DNS), or take client_id_metadata_document_supported out of its metadata, so that clients register. In Gatehouse set clients.metadataDocuments.enabled to false.';
+
+/** Probe: what the authorization endpoint makes of clients that many people have, each known by its document alone. */
+async function knownDocuments(subject: Subject): Promise<{ url: string; outcome: AuthorizationOutcome }[]> {
+  const way = await subject.fact(foundServer);
+  if (way.kind === 'lost') return [];
+  const { issuer } = way.found.authorizationServer;
+  const tried: { url: string; outcome: AuthorizationOutcome }[] = [];
+  for (const { metadataDocument, redirectUri } of clientProfiles) {
+    if (metadataDocument === undefined) continue;
+    const { url } = metadataDocument;
+    const outcome = await sendAuthorization(subject, way.found, {
+      issuer,
+      clientId: url,
+      redirectUris: [redirectUri],
+      source: 'metadata_document',
+    });
+    tried.push({ url, outcome });
+  }
+  return tried;
+}
+
+/** The authorization server can fetch documents at all: from behind a firewall it announces what it cannot do (FA-52). */
+export const documentsFetchedCheck: Check = {
+  id: 'REG-CIMD-FETCHED',
+  section: 'registration',
+  title: 'An authorization server that announces metadata documents can fetch those of widely used clients',
+  clause: 'MCP authorization "Client ID Metadata Documents"',
+  active: true,
+  async judge(subject) {
+    const way = await subject.fact(foundServer);
+    if (way.kind === 'lost') return judgeLost(way);
+    if (way.found.authorizationServer.client_id_metadata_document_supported !== true)
+      return skip('The authorization server does not announce client_id_metadata_document_supported.');
+    const tried = await subject.fact(knownDocuments);
+    const evidence = tried.flatMap(({ outcome }) => outcome.evidence);
+    const saw = tried
+      .map(({ url, outcome }) => `A request of the client ${url} ${describeOutcome(outcome)}.`)
+      .join(' ');
+    const kinds = tried.map(({ outcome }) => outcome.kind);
+    if (kinds.some((kind) => kind === 'code' || kind === 'onward')) return pass(saw, { evidence });
+    if (kinds.length > 0 && kinds.every((kind) => kind === 'broken'))
+      return fail(saw, documentsNotFetchedFix, { evidence });
+    return kinds.every((kind) => kind === 'broken' || kind === 'refused')
+      ? warn(saw, documentsNotFetchedFix, { evidence })
+      : unknown(saw, { evidence });
   },
 };

@@ -1,7 +1,11 @@
 import type { Check } from '../check.ts';
 import { registeredMethodCheck, registeredRedirectsCheck, registrationAnswerCheck } from './answer-checks.ts';
 import { keptClientCheck } from './kept-client-check.ts';
-import { metadataDocumentCheck, metadataDocumentReadCheck } from './metadata-document-checks.ts';
+import {
+  documentsFetchedCheck,
+  metadataDocumentCheck,
+  metadataDocumentReadCheck,
+} from './metadata-document-checks.ts';
 import { applicationTypeCheck, loopbackPortCheck, loopbackPortlessCheck } from './native-checks.ts';
 import { clientNameCheck, plainRedirectCheck } from './policy-checks.ts';
 
@@ -18,4 +22,5 @@ export const registrationChecks: readonly Check[] = [
   plainRedirectCheck,
   clientNameCheck,
   metadataDocumentReadCheck,
+  documentsFetchedCheck,
 ];

@@ -1,5 +1,4 @@
 import { isRecord } from '../../mcp/checks/record.ts';
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
 
 type Capabilities = Record<string, unknown>;
 
@@ -15,14 +14,14 @@ export const unknownCapabilities: Capabilities = {
  * are known by ids that each backend chooses.
  */
 export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
-  const has = (name: string): boolean => all.some((each) => isObject(each[name]));
-  const subscribe = all.some(({ resources }) => isObject(resources) && resources.subscribe === true);
+  const has = (name: string): boolean => all.some((each) => isRecord(each[name]));
+  const subscribe = all.some(({ resources }) => isRecord(resources) && resources.subscribe === true);
   // A client refuses all of them if one has something else than an object.
   const merged = (name: string): Capabilities =>
     Object.fromEntries(
       all
         .toReversed()
-        .flatMap((each) => Object.entries(isObject(each[name]) ? each[name] : {}))
+        .flatMap((each) => Object.entries(isRecord(each[name]) ? each[name] : {}))
         .filter(([, value]) => isRecord(value)),
     );
   return {

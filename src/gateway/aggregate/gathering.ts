@@ -1,4 +1,4 @@
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Member } from './member.ts';
@@ -56,5 +56,5 @@ export function sayMissing(missing: readonly Missing[]): Record<string, unknown>
 
 /** The name of a failure, where its error has one. */
 export function reasonOf({ data }: JsonRpcError): unknown {
-  return isObject(data) ? data.reason : undefined;
+  return isRecord(data) ? data.reason : undefined;
 }

@@ -1,7 +1,7 @@
 import { isSpecType, specTypeSchemas } from '@modelcontextprotocol/server';
 import { plainJson } from '../../collections/exact-json.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 import type { Sender } from '../../mcp/conversations/conversation.ts';
 import type { Cursors } from '../../mcp/paging.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
@@ -145,7 +145,7 @@ function findFault(type: ListKind['type'], entry: unknown): string | undefined {
 /** 2026-07-28 allows `true` for a property, the revisions before do not, nor does version 1 of the SDK. */
 function hasObjectSchemas(schema: unknown): boolean {
   const { properties = {} } = Object(schema) as { properties?: unknown };
-  return isObject(properties) && Object.values(properties).every(isObject);
+  return isRecord(properties) && Object.values(properties).every(isRecord);
 }
 
 /** Most faults of a backend that are remembered, so that each is told once. */

@@ -1,5 +1,5 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { finalName, finalUri, type Split, splitName, splitUri } from './final-names.ts';
 
@@ -47,7 +47,7 @@ export function ownRequest(request: RequestMessage): { key: string; request: Req
     case 'resources/unsubscribe':
       return named(typeof uri === 'string' ? splitUri(uri) : undefined, (own) => ({ uri: own }));
     case 'completion/complete':
-      if (!isObject(ref)) return undefined;
+      if (!isRecord(ref)) return undefined;
       if (typeof ref.name === 'string')
         return named(splitName(ref.name), (own) => ({ ref: { ...ref, name: own } }));
       return named(typeof ref.uri === 'string' ? splitUri(ref.uri) : undefined, (own) => ({
@@ -60,7 +60,7 @@ export function ownRequest(request: RequestMessage): { key: string; request: Req
 
 /** Gives an entry of a list as clients know it; undefined where it has no name. */
 export function finalEntry(key: string, { name }: ListKind, entry: unknown): Fields | undefined {
-  if (!isObject(entry)) return undefined;
+  if (!isRecord(entry)) return undefined;
   const own = entry[name];
   if (typeof own !== 'string') return undefined;
   const final = name === 'name' ? finalName(key, own) : finalUri(key, own);
@@ -101,12 +101,12 @@ export function finalSaying(key: string, said: Message): Message {
 /** With the pages that its `_meta` names; itself if there are none. */
 function withMeta(key: string, holder: Fields): Fields {
   const { _meta: meta } = holder;
-  return isObject(meta) ? { ...holder, _meta: finalMeta(key, meta) } : holder;
+  return isRecord(meta) ? { ...holder, _meta: finalMeta(key, meta) } : holder;
 }
 
 function withTools(key: string, holder: Fields): Fields {
   if (!Array.isArray(holder.tools)) return holder;
-  const tools = holder.tools.map((each: unknown) => (isObject(each) ? withMeta(key, each) : each));
+  const tools = holder.tools.map((each: unknown) => (isRecord(each) ? withMeta(key, each) : each));
   return { ...holder, tools };
 }
 
@@ -116,7 +116,7 @@ function finalMeta(key: string, meta: Fields): Fields {
   );
   const { ui } = meta;
   const page =
-    isObject(ui) && typeof ui.resourceUri === 'string'
+    isRecord(ui) && typeof ui.resourceUri === 'string'
       ? { ui: { ...ui, resourceUri: finalUri(key, ui.resourceUri) } }
       : {};
   return { ...meta, ...Object.fromEntries(renamed), ...page };
@@ -125,7 +125,7 @@ function finalMeta(key: string, meta: Fields): Fields {
 function withMessages(key: string, holder: Fields): Fields {
   if (!Array.isArray(holder.messages)) return holder;
   const messages = holder.messages.map((each: unknown) =>
-    isObject(each) ? withBlocks(key, withMeta(key, each)) : each,
+    isRecord(each) ? withBlocks(key, withMeta(key, each)) : each,
   );
   return { ...holder, messages };
 }
@@ -141,7 +141,7 @@ function withBlocks(key: string, holder: Fields): Fields {
 }
 
 function finalBlock(key: string, block: unknown): unknown {
-  if (!isObject(block)) return block;
+  if (!isRecord(block)) return block;
   if (block.type === 'resource_link') return withUri(key, block);
   const own = withMeta(key, block);
   if (own.type === 'resource') return { ...own, resource: withUri(key, own.resource) };
@@ -149,7 +149,7 @@ function finalBlock(key: string, block: unknown): unknown {
 }
 
 function withUri(key: string, holder: unknown): unknown {
-  if (!isObject(holder)) return holder;
+  if (!isRecord(holder)) return holder;
   const own = withMeta(key, holder);
   return typeof own.uri === 'string' ? { ...own, uri: finalUri(key, own.uri) } : own;
 }

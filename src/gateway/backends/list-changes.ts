@@ -1,13 +1,13 @@
 import type { Message } from '../../mcp/checks/messages.ts';
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 
 const lists = ['tools', 'prompts', 'resources'];
 
 /** Returns capabilities of a server whose lists may all change: it may be replaced, whatever it tells itself. */
 export function listsOf(capabilities: unknown): Record<string, unknown> {
-  if (!isObject(capabilities)) return {};
+  if (!isRecord(capabilities)) return {};
   const offered = lists.flatMap((name) =>
-    isObject(capabilities[name]) ? [[name, { ...capabilities[name], listChanged: true }] as const] : [],
+    isRecord(capabilities[name]) ? [[name, { ...capabilities[name], listChanged: true }] as const] : [],
   );
   return { ...capabilities, ...Object.fromEntries(offered) };
 }
@@ -21,6 +21,6 @@ export function withListChanges<Answer extends Message & { result?: Record<strin
   answer: Answer,
 ): Answer {
   const { result } = answer;
-  if (!isObject(result) || !isObject(result.capabilities)) return answer;
+  if (!isRecord(result) || !isRecord(result.capabilities)) return answer;
   return { ...answer, result: { ...result, capabilities: listsOf(result.capabilities) } };
 }

@@ -1,7 +1,7 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
+import { WindowCounts } from '../../collections/window-counts.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { askedFor } from './asked-for.ts';
-import { CallCounts } from './call-counts.ts';
 import { namePatterns } from './name-pattern.ts';
 import type { Answer, Step } from './step.ts';
 
@@ -17,7 +17,7 @@ export interface CallLimitRule {
 /** Creates the limits of an account's calls of a tool, whatever clients they come from. Every rule that fits counts. */
 export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => number): Step {
   const limits = rules.map((rule, at) => ({ ...rule, at, fits: namePatterns([rule.tools]) }));
-  const counts = new CallCounts(nowMs);
+  const counts = new WindowCounts(60_000, nowMs);
   const running = new InFlightMap<string, number>();
 
   return {

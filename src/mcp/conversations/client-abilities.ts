@@ -1,5 +1,6 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
 import type { JsonRpcError } from './conversation.ts';
 
 /** What a client said it can be asked. */
@@ -24,12 +25,12 @@ export const allCapabilities = {
  */
 export function readAbilities(capabilities: Record<string, unknown>): ClientAbilities {
   const { sampling, roots, elicitation } = capabilities;
-  const elicitationUrl = isObject(elicitation) && isObject(elicitation.url);
+  const elicitationUrl = isRecord(elicitation) && isRecord(elicitation.url);
   return {
-    sampling: isObject(sampling),
-    samplingTools: isObject(sampling) && isObject(sampling.tools),
-    roots: isObject(roots),
-    elicitationForm: isObject(elicitation) && (isObject(elicitation.form) || !elicitationUrl),
+    sampling: isRecord(sampling),
+    samplingTools: isRecord(sampling) && isRecord(sampling.tools),
+    roots: isRecord(roots),
+    elicitationForm: isRecord(elicitation) && (isRecord(elicitation.form) || !elicitationUrl),
     elicitationUrl,
   };
 }
@@ -62,9 +63,4 @@ export function usesTools({ tools, toolChoice }: Record<string, unknown>): boole
 
 function unsupported(what: string): JsonRpcError {
   return { code: errorCodes.methodNotFound, message: `The client does not support ${what}.` };
-}
-
-/** Says whether a value is an object, as the capabilities that are declared are. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,7 +1,8 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
-import { isObject, usesTools } from '../conversations/client-abilities.ts';
+import { isRecord } from '../checks/record.ts';
+import { usesTools } from '../conversations/client-abilities.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { Answer, Call } from './backend.ts';
 
@@ -31,9 +32,9 @@ const urlElicitationRequired = -32042;
  * @returns a request for each; undefined where the error says something else
  */
 export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] | undefined {
-  const elicitations = isObject(data) ? data.elicitations : undefined;
+  const elicitations = isRecord(data) ? data.elicitations : undefined;
   if (code !== urlElicitationRequired || !Array.isArray(elicitations)) return undefined;
-  return elicitations.filter(isObject).map(({ elicitationId, ...params }, id) => ({
+  return elicitations.filter(isRecord).map(({ elicitationId, ...params }, id) => ({
     jsonrpc: '2.0',
     id,
     method: 'elicitation/create',
@@ -51,18 +52,18 @@ export function missingCapabilities(
   { method, params = {} }: Pick<RequestMessage, 'method' | 'params'>,
   declared: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
-  if (method === 'roots/list') return isObject(declared.roots) ? undefined : { roots: {} };
+  if (method === 'roots/list') return isRecord(declared.roots) ? undefined : { roots: {} };
   if (method === 'sampling/createMessage') {
     const needsTools = usesTools(params);
     const { sampling } = declared;
-    if (isObject(sampling) && (!needsTools || isObject(sampling.tools))) return undefined;
+    if (isRecord(sampling) && (!needsTools || isRecord(sampling.tools))) return undefined;
     return { sampling: needsTools ? { tools: {} } : {} };
   }
   const mode = params.mode === 'url' ? 'url' : 'form';
   const { elicitation } = declared;
   // A bare `elicitation: {}` means forms, as in 2025-06-18.
-  const meansForms = isObject(elicitation) && mode === 'form' && elicitation.url === undefined;
-  if (isObject(elicitation) && (isObject(elicitation[mode]) || meansForms)) return undefined;
+  const meansForms = isRecord(elicitation) && mode === 'form' && elicitation.url === undefined;
+  if (isRecord(elicitation) && (isRecord(elicitation[mode]) || meansForms)) return undefined;
   return { elicitation: { [mode]: {} } };
 }
 

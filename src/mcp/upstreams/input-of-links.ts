@@ -1,5 +1,5 @@
 import type { RequestMessage } from '../checks/messages.ts';
-import { isObject } from '../conversations/client-abilities.ts';
+import { isRecord } from '../checks/record.ts';
 import type { Answer, Call, Caller } from '../modern/backend.ts';
 import { declaredCapabilities, inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
 import { missingOf } from './ask-for-links.ts';
@@ -17,7 +17,7 @@ const keyPrefix = 'gatehouse-';
 /** What the person answered to what we asked for, by its key. */
 function responses({ params }: RequestMessage): [string, unknown][] {
   const given = params?.inputResponses;
-  return isObject(given) ? Object.entries(given).filter(([key]) => key.startsWith(keyPrefix)) : [];
+  return isRecord(given) ? Object.entries(given).filter(([key]) => key.startsWith(keyPrefix)) : [];
 }
 
 /**
@@ -27,7 +27,7 @@ function responses({ params }: RequestMessage): [string, unknown][] {
  */
 export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>): Caller {
   const agreed = responses(request).some(
-    ([, response]) => isObject(response) && response.action === 'accept',
+    ([, response]) => isRecord(response) && response.action === 'accept',
   );
   return agreed ? { ...caller, authInfo: withPatience(caller.authInfo, patienceMs) } : caller;
 }

@@ -2,7 +2,7 @@ import { claudeAi, claudeCode } from './claude.ts';
 import type { ClientProfile } from './client-profile.ts';
 import { cursor, vscode } from './editors.ts';
 import { chatgpt, codex } from './openai.ts';
-import { copilotCli, geminiCli, inspector, mcpRemote, pythonSdk, sdkV1, sdkV2 } from './tools.ts';
+import { copilotCli, geminiCli, inspector, mcporter, mcpRemote, pythonSdk, sdkV1, sdkV2 } from './tools.ts';
 
 /** All clients with a known behaviour, in the order of the table. */
 export const clientProfiles: readonly ClientProfile[] = [
@@ -16,6 +16,7 @@ export const clientProfiles: readonly ClientProfile[] = [
   geminiCli,
   inspector,
   mcpRemote,
+  mcporter,
   sdkV1,
   sdkV2,
   pythonSdk,

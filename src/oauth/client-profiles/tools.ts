@@ -241,3 +241,34 @@ export const pythonSdk: ClientProfile = {
     },
   ],
 };
+
+/** mcporter, which calls tools of MCP servers from a command line. */
+export const mcporter: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'mcporter',
+  title: 'mcporter',
+  version: '2026-11-29',
+  observed: '0.12.3',
+  runsOn: 'machine',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    redirect_uris: ['http://127.0.0.1:53682/callback'],
+    scope: '',
+  },
+  redirectUri: 'http://127.0.0.1:53682/callback',
+  registersAgain: 'each_time',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken'],
+  facts: [
+    {
+      says: 'registers anew when its port has changed, at each login and each expired token: it cannot refresh then, and leaves a registration and a grant behind',
+      grounds: 'report',
+      from: 'https://www.npmjs.com/package/mcporter/v/0.12.3',
+    },
+    {
+      says: 'discovery, resource, issuer and PKCE as the TypeScript SDK v1, on which it is built',
+      grounds: 'inferred',
+      from: 'https://www.npmjs.com/package/mcporter/v/0.12.3',
+    },
+  ],
+};

@@ -85,7 +85,7 @@ export function createLinkCheck(
   }
 
   /** Stores renewed tokens. It retries, because the old tokens may already be invalid. */
-  async function keep({ link }: Known, tokens: UpstreamTokens): Promise<void> {
+  async function keep({ link }: Known, tokens: UpstreamTokens, provedAt = now()): Promise<void> {
     const { expiresAt } = tokens;
     for (let attempt = 0; ; attempt++) {
       const kept = {
@@ -93,7 +93,7 @@ export function createLinkCheck(
         accountId: link.accountId,
         tokens: vault.sealTokens(link.id, tokens),
         ...(expiresAt === undefined ? undefined : { expiresAt }),
-        provedAt: now(),
+        provedAt,
       };
       try {
         await store.putTokens(link.id, link.generation, kept);
@@ -119,14 +119,28 @@ export function createLinkCheck(
     return { kind: 'unreachable', link };
   }
 
-  async function renew(known: Known): Promise<LinkCheckResult> {
+  /**
+   * Stores a refresh token that came without an access token, and renews with it, because the previous one may be used
+   * up (FA-25). A second response of this kind ends the link.
+   */
+  async function renewWith(successor: string, known: Known): Promise<LinkCheckResult> {
+    const tokens = { ...known.tokens, refreshToken: successor };
+    await keep(known, tokens, known.link.provedAt);
+    const link = await store.find(known.link.id);
+    if (link?.generation !== known.link.generation + 1) return seeAgain(known.link.id);
+    return renew({ ...known, link, tokens }, true);
+  }
+
+  async function renew(known: Known, isSecond = false): Promise<LinkCheckResult> {
     const { link, upstream, tokens } = known;
     if (!(await store.claimRefresh(link.id, link.generation, now(), leaseSeconds))) return awaitOther(known);
     let renewed: UpstreamTokens;
     try {
       renewed = await upstream.refresh(tokens);
     } catch (fault) {
-      return judge(fault, known);
+      const successor = fault instanceof UpstreamFault ? fault.successor : undefined;
+      const isNew = successor !== undefined && successor !== tokens.refreshToken;
+      return isNew && !isSecond ? renewWith(successor, known) : judge(fault, known);
     }
     events.refreshed(upstream.name);
     await keep(known, renewed);

@@ -59,7 +59,13 @@ const checked: Strictness = { ...closed, checksArguments: true, readOnly: true }
 const ordinary: readonly DoorName[] = ['session', 'modern', 'sse', 'rest'];
 const many = { times: 1_000_000 };
 const common = {
-  limits: { registrations: many, authorizations: many, loginsPerAddress: many, requests: many },
+  limits: {
+    registrations: many,
+    authorizations: many,
+    loginsPerAddress: many,
+    requests: many,
+    toolCalls: { times: 0 },
+  },
   mcp: { maxSessions: 100_000, maxSessionsPerPrincipal: 100_000, maxCallsPerPrincipal: 10_000 },
 } satisfies Partial<GatehouseOptions>;
 

@@ -77,4 +77,56 @@ for await (const line of createInterface({ input: process.stdin })) {
       else expect(await connected).toBe('old');
     },
   );
+
+  it('is read if it writes arrays: an answer alone, with progress, and with a request of its own (FA-30, B1-04)', async () => {
+    const file = join(testFolder(), 'batches.mjs');
+    writeFileSync(
+      file,
+      `import { createInterface } from 'node:readline';
+const serverInfo = { name: 'batches', version: '1' };
+const say = (...messages) => console.log(JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message }))));
+let waiting;
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === 'initialize')
+    say({ id, result: { protocolVersion: '2025-03-26', capabilities: { tools: {} }, serverInfo } });
+  else if (method === 'tools/call') {
+    waiting = id;
+    const { progressToken } = params._meta;
+    say({ method: 'notifications/progress', params: { progressToken, progress: 1 } }, { id: 'of-server', method: 'ping' });
+  } else if (id === 'of-server' && result)
+    say({ id: waiting, result: { content: [{ type: 'text', text: 'pinged' }] } });
+  else if (id !== undefined) say({ id, error: { code: -32601, message: 'Method not found' } });
+}`,
+    );
+    const progress: number[] = [];
+    const content = await withCommandConnection(
+      { command: [process.execPath, file], env: {}, clientInfo },
+      async (client) => {
+        const onprogress = (told: { progress: number }) => void progress.push(told.progress);
+        return (await client.callTool({ name: 'any' }, { onprogress })).content;
+      },
+    );
+    expect([content, progress]).toEqual([[{ type: 'text', text: 'pinged' }], [1]]);
+  });
+
+  it('that ends at a request before initialize is started again for older revisions (C3-08)', async () => {
+    const file = join(testFolder(), 'strict.mjs');
+    writeFileSync(
+      file,
+      `import { createInterface } from 'node:readline';
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (method === 'server/discover') process.exit(1);
+  const serverInfo = { name: 'strict', version: '1' };
+  if (method === 'initialize')
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo } }));
+}`,
+    );
+    const name = await withCommandConnection(
+      { command: [process.execPath, file], env: {}, clientInfo },
+      async (client) => client.getServerVersion()?.name,
+    );
+    expect(name).toBe('strict');
+  });
 });

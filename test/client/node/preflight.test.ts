@@ -54,6 +54,11 @@ describe('an authorization request that is refused anyhow', () => {
 
 it.each([
   ['a code', { status: 403, json: { error: 'access_denied' } }, 'access_denied'],
+  [
+    'a document that cannot be fetched (FA-52)',
+    { status: 503, json: { error: 'temporarily_unavailable' } },
+    'temporarily_unavailable',
+  ],
   ['a code on a page of errors', redirect('/error?error=invalid_scope'), 'invalid_scope'],
   ['none', { status: 400, text: '<title>access_denied</title>' }, undefined],
 ])('a refusal with %s of OAuth is told as what the server calls it', async (_, answer, oauthError) => {
@@ -69,6 +74,7 @@ describe('a browser has to go on', () => {
     ['a code nobody allowed', redirect(`${redirectUri}?code=c&state=s`)],
     ['a question for another kind of login', { status: 401, headers: { 'www-authenticate': 'Negotiate' } }],
     ['a refusal of programs', { status: 403, text: 'robots' }],
+    ['a server that is busy', { status: 503, text: 'later' }],
     ['a refusal of programs in JSON of its own', { status: 403, json: { ray: 'a1' } }],
     ['silence', { raw: () => undefined }],
   ])('where the server answers with %s', async (_, answer) => {

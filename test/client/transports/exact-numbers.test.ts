@@ -1,22 +1,76 @@
 import { describe, expect, it } from 'vitest';
-import { markMessage, withMarkedNumbers } from '../../../src/client/transports/exact-numbers.ts';
-import { restoreNumbers } from '../../../src/collections/exact-json.ts';
+import {
+  markMessage,
+  readingMarkedNumbers,
+  withMarkedNumbers,
+} from '../../../src/client/transports/exact-numbers.ts';
+import { writtenNumbers } from '../../../src/collections/exact-json.ts';
 
 /** What a transport that parses by itself makes of a message. */
-const carried = (text: string) => JSON.stringify(restoreNumbers(JSON.parse(markMessage(text))));
+const carried = (text: string) => writtenNumbers(JSON.stringify(JSON.parse(markMessage(text, 'all'))));
+const content = (text: string) => writtenNumbers(JSON.stringify(JSON.parse(markMessage(text, 'content'))));
 
 describe('numbers that a transport of the SDK parses', () => {
   it.each([
     '{"jsonrpc":"2.0","id":1,"result":{"id":1234567890123456789,"list":[1.0,-0,1e400],"__proto__":{"a":1.50}}}',
     '{"jsonrpc":"2.0","id":12345678901234567890,"result":{}}',
-    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1.0,"text":"1.0"}}',
-    '{"jsonrpc":"2.0","id":1,"result":{"plain":[1,2.5,"x"]}}',
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":9007199254740993,"progress":1.0,"text":"1.0"}}',
+    '[{"jsonrpc":"2.0","id":1,"result":{"plain":[1,2.5,"x",1.0]}}]',
   ])('are what they were: %s (FA-40)', (text) => {
     expect(carried(text)).toBe(text);
   });
 
+  it('An id that JavaScript can hold is a number, however it is written (FA-40)', () => {
+    const text = '{"jsonrpc":"2.0","id":7.0,"error":{"code":-32000.0,"message":"x","data":1.0}}';
+    expect(carried(text)).toBe(text.replace('7.0', '7').replace('-32000.0', '-32000'));
+  });
+
+  it('are rounded outside of ids and free content if the SDK computes with them (FA-40)', () => {
+    const free = '{"id":1.0,"list":[9007199254740993]}';
+    expect(
+      content(
+        `{"jsonrpc":"2.0","id":9007199254740993,"result":{"ttlMs":1.0,"_meta":${free},"structuredContent":${free}}}`,
+      ),
+    ).toBe(
+      `{"jsonrpc":"2.0","id":9007199254740993,"result":{"ttlMs":1,"_meta":${free},"structuredContent":${free}}}`,
+    );
+  });
+
+  it('are compared with the schema of a tool as numbers (FA-40)', () => {
+    const read = (text: string): never =>
+      JSON.parse(markMessage(`{"structuredContent":${text}}`, 'content')).structuredContent as never;
+    const validate = readingMarkedNumbers().jsonSchemaValidator?.getValidator(
+      read('{"properties":{"a":{"type":"integer","maximum":9223372036854775807}}}'),
+    );
+    const given = read('{"a":9007199254740993}');
+    expect(validate?.(given).valid).toBe(true);
+    expect(writtenNumbers(JSON.stringify(given))).toBe('{"a":9007199254740993}');
+    expect(validate?.(read('{"a":1e30}')).valid).toBe(false);
+  });
+
+  it('are sent as they were written, and in headers only if JavaScript can hold them (FA-40)', async () => {
+    const sent: RequestInit[] = [];
+    const fetch = withMarkedNumbers(async (_target, init) => {
+      sent.push(init ?? {});
+      return new Response(null, { status: 202 });
+    }, 'all');
+    const text = '{"small":1.0,"large":9007199254740993}';
+    const body = markMessage(text, 'all');
+    const { small, large } = JSON.parse(body) as Record<string, string>;
+    await fetch('http://server.example/', {
+      method: 'POST',
+      body,
+      headers: { 'mcp-param-small': String(small), 'mcp-param-large': String(large), accept: 'x/y' },
+    });
+    expect(sent[0]?.body).toBe(text);
+    expect([...new Headers(sent[0]?.headers)]).toEqual([
+      ['accept', 'x/y'],
+      ['mcp-param-small', '1'],
+    ]);
+  });
+
   it('Text that is no JSON, or holds no such number, is left as it is', () => {
-    for (const text of ['{"a":', 'nonsense 1.0', '{ "a" : 1 }']) expect(markMessage(text)).toBe(text);
+    for (const text of ['{"a":', 'nonsense 1.0', '{ "a" : 1 }']) expect(markMessage(text, 'all')).toBe(text);
   });
 
   it.each([
@@ -26,6 +80,7 @@ describe('numbers that a transport of the SDK parses', () => {
   ])('A body of %s is rewritten: %s', async (type, isRewritten) => {
     const fetch = withMarkedNumbers(
       async () => new Response('{"a":1.0}', { headers: { 'content-type': type } }),
+      'all',
     );
     const text = await (await fetch('http://server.example/')).text();
     expect(text !== '{"a":1.0}').toBe(isRewritten);

@@ -7,7 +7,10 @@ import { activeSections, headlessLogin } from '../support/login.ts';
 let gatehouse: RunningGatehouse;
 
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ tokens: { refreshGraceSeconds: 2 } });
+  gatehouse = await startGatehouse({
+    tokens: { refreshGraceSeconds: 2 },
+    clients: { metadataDocuments: { enabled: false } },
+  });
 });
 afterAll(() => gatehouse.stop());
 
@@ -33,6 +36,7 @@ describe('Gatehouse itself, examined with a person who logs in twice', () => {
       'skip REG-CIMD-DOCUMENT',
       'skip REG-CLIENT-NAME',
       'skip REG-CIMD-ACCEPTED',
+      'skip REG-CIMD-FETCHED',
       'skip TOKEN-CLAIMS',
       'skip TOKEN-AUDIENCE',
       'skip TOKEN-SCOPE-CHALLENGE',

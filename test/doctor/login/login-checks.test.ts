@@ -20,6 +20,7 @@ describe('the section "login"', () => {
       'skip REG-CIMD-DOCUMENT',
       'skip REG-CLIENT-NAME',
       'skip REG-CIMD-ACCEPTED',
+      'skip REG-CIMD-FETCHED',
       'skip TOKEN-SCOPE-CHALLENGE',
       'skip TOKEN-STEP-UP',
       'skip TOKEN-DPOP',

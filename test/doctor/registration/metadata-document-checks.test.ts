@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
 import { refusal } from '../support/active-faults.ts';
 import { examined } from '../support/examine.ts';
+import type { Reply } from '../support/http.ts';
 import { headlessLogin } from '../support/login.ts';
 import { type Fault, startServer } from '../support/server.ts';
 
@@ -87,5 +88,43 @@ describe('the metadata document of a client', () => {
     const server = await startServer();
     const none = await examined(server.url, registrationChecks, { only: ['REG-CIMD-DOCUMENT'] });
     expect(none.finding('REG-CIMD-DOCUMENT').verdict).toBe('skip');
+  });
+});
+
+describe('a server that announces metadata documents', () => {
+  /** Answers requests to the authorization endpoint by the client. */
+  const announcing =
+    (answer: (clientId: string) => Reply): Fault =>
+    (server) => {
+      server.publish('GET /.well-known/oauth-authorization-server', {
+        client_id_metadata_document_supported: true,
+      });
+      server.change('GET /authorize', (_reply, { query }) => answer(query.get('client_id') ?? ''));
+    };
+  const examine = async (fault: Fault) => {
+    const server = await startServer({ fault });
+    const options = { active: true, only: ['REG-CIMD-FETCHED'] };
+    return (await examined(server.url, registrationChecks, options)).finding('REG-CIMD-FETCHED');
+  };
+  const login: Reply = { status: 302, headers: { location: '/login' } };
+
+  it('is found without egress: the documents of widely used clients get 503, and the fix names the setting (FA-52)', async () => {
+    const finding = await examine(announcing(() => refusal('temporarily_unavailable', 503)));
+    expect(finding).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining(
+        'https://claude.ai/oauth/claude-code-client-metadata was answered with status 503',
+      ),
+      fix: expect.stringContaining('clients.metadataDocuments.enabled'),
+    });
+  });
+
+  it.each<[string, Fault, string]>([
+    ['takes one of them', announcing((id) => (id.includes('vscode') ? login : refusal('x', 503))), 'pass'],
+    ['refuses all of them', announcing(() => refusal('invalid_client', 400)), 'warn'],
+    ['shows a page of its own', announcing(() => ({ status: 200, text: '<title>?</title>' })), 'unknown'],
+    ['announces none', () => undefined, 'skip'],
+  ])('that %s is told so (FA-52)', async (_what, fault, verdict) => {
+    expect((await examine(fault)).verdict).toBe(verdict);
   });
 });

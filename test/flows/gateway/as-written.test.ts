@@ -50,6 +50,7 @@ beforeAll(async () => {
       checked: { ...remote('http'), policy: { checkArguments: true } },
       joined: { backends: { one: { url: servers.url('http') }, two: program('modern') } },
     },
+    limits: { toolCalls: { times: 0 } },
     mcp: { maxCallsPerPrincipal: 1000 },
   });
   await gatehouse.administration.accounts.add('grace@example.com', 'correct horse battery staple');

@@ -26,6 +26,7 @@ const names = [
   'mcp-remote',
   'copilot-cli',
   'gemini-cli',
+  'mcporter',
 ];
 const chosen = clientProfiles.filter(({ name }) => names.includes(name));
 

@@ -12,6 +12,7 @@ describe('what a client can be asked', () => {
     ['visits', { elicitation: { url: {} } }, 'elicitation/create', { mode: 'url' }, true],
     ['visits undeclared', { elicitation: { form: {} } }, 'elicitation/create', { mode: 'url' }, false],
     ['roots undeclared', { roots: undefined }, 'roots/list', {}, false],
+    ['a list, which declares nothing', { sampling: [] }, 'sampling/createMessage', {}, false],
     ['ping', {}, 'ping', {}, true],
   ])('is told by its capabilities: %s', (_what, capabilities, method, params, allowed) => {
     const refusal = checkAbility(readAbilities(capabilities), { jsonrpc: '2.0', id: 1, method, params });

@@ -13,6 +13,7 @@ import {
   copilotCli,
   geminiCli,
   inspector,
+  mcporter,
   mcpRemote,
   pythonSdk,
   sdkV1,
@@ -23,7 +24,7 @@ import { type Fault, startServer } from '../../doctor/support/server.ts';
 
 describe('tools', () => {
   it('come back to loopback', () => {
-    for (const { redirectUri } of [copilotCli, geminiCli, inspector, mcpRemote])
+    for (const { redirectUri } of [copilotCli, geminiCli, inspector, mcpRemote, mcporter])
       expect(['localhost', '127.0.0.1']).toContain(new URL(redirectUri).hostname);
   });
 
@@ -32,6 +33,11 @@ describe('tools', () => {
     expect(geminiCli).toMatchObject({ resource: 'exact', issuerAtRoot: true });
     expect(copilotCli.issuer).toBe('exact');
     expect(mcpRemote.issuer).toBe('unchecked');
+  });
+
+  it('of which one registers at each login: the profile says what that leaves behind (FA-53)', () => {
+    expect(mcporter.registersAgain).toBe('each_time');
+    expect(mcporter.facts[0]?.says).toContain('leaves a registration and a grant behind');
   });
 });
 

@@ -2,6 +2,8 @@
 const schema =
   '{"type":"object","properties":{"much":{"type":"integer","maximum":9223372036854775807,"multipleOf":1.0}}}';
 
+const firstId = /"id":("(?:[^"\\]|\\.)*"|[-+.\deE]+)/;
+
 /**
  * Answers a message of JSON-RPC as an MCP server that gives back the source text of the argument `doc`, untouched: as a
  * value, and as a text. It reads no number.
@@ -9,7 +11,8 @@ const schema =
  */
 export function echoSource(text: string, era: 'legacy' | 'modern'): string | undefined {
   const { method, params } = JSON.parse(text) as { method?: string; params?: { protocolVersion?: string } };
-  const id = /"id":("(?:[^"\\]|\\.)*"|[-+.\deE]+)/.exec(text)?.[1];
+  // The SDK's clients write the id behind the rest.
+  const [, id] = /"id":("(?:[^"\\]|\\.)*"|[-+.\deE]+)\}$/.exec(text) ?? firstId.exec(text) ?? [];
   if (id === undefined || method === undefined) return undefined;
   const answer = (member: string): string => `{"jsonrpc":"2.0","id":${id},${member}}`;
   const serverInfo = { name: 'echo', version: '1' };

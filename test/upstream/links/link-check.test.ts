@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { ageOf, createLinkCheck, endsSoon } from '../../../src/upstream/links/link-check.ts';
+import { UpstreamFault } from '../../../src/upstream/upstream-fault.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { down, refused, startBond } from './subject.ts';
 
@@ -63,6 +64,40 @@ describe('a look at a link', () => {
       accessToken: 'access of l+1',
       refreshToken: 'refresh',
     });
+  });
+
+  it('keeps a refresh token that came without an access token, and renews with it (FA-25)', async () => {
+    const { options, link, clock, row, vault, upstream } = await startBond();
+    await link('l', refreshable);
+    clock.now += 3600;
+    const sent: (string | undefined)[] = [];
+    const alone = (successor: string) =>
+      new UpstreamFault('work', 'ended', 'token_malformed', undefined, { successor });
+    const answers: (Error | { accessToken: string })[] = [
+      alone('second'),
+      down,
+      alone('third'),
+      { accessToken: 'access' },
+      alone('fourth'),
+      alone('fifth'),
+    ];
+    upstream.refresh = async ({ refreshToken, ...held }) => {
+      sent.push(refreshToken);
+      const answer = answers.shift();
+      if (answer === undefined || answer instanceof Error) throw answer;
+      return { ...held, ...answer, refreshToken, expiresAt: clock.now + 3600 };
+    };
+    const held = async () => vault.openTokens('l', (await row('l')).tokens ?? new Uint8Array());
+    const look = createLinkCheck(options);
+    const provedAt = (await row('l')).provedAt;
+    expect((await look('l')).kind).toBe('unreachable');
+    expect(await held()).toMatchObject({ accessToken: 'access of l', refreshToken: 'second' });
+    expect((await row('l')).provedAt).toBe(provedAt);
+    expect((await look('l')).kind).toBe('good');
+    expect(await held()).toMatchObject({ accessToken: 'access', refreshToken: 'third' });
+    clock.now += 3600;
+    expect((await look('l')).kind).toBe('ended');
+    expect(sent).toEqual(['refresh', 'second', 'second', 'third', 'third', 'fourth']);
   });
 
   it('throws where the database does not answer: that says nothing about the link', async () => {

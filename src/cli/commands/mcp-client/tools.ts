@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { writtenNumbers } from '../../../collections/exact-json.ts';
 import { programName } from '../../command-text.ts';
 import {
   type CommandIo,
@@ -34,9 +35,10 @@ function describeType(property: unknown): string {
 function describeArguments(schema: Record<string, unknown>): string {
   const properties = Object(schema.properties) as Record<string, unknown>;
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
-  return Object.entries(properties)
+  const described = Object.entries(properties)
     .map(([name, property]) => `${name}${required.has(name) ? '' : '?'}: ${describeType(property)}`)
     .join(', ');
+  return writtenNumbers(described);
 }
 
 /** Returns the start of a long text. */

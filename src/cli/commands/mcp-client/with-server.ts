@@ -6,6 +6,7 @@ import {
   withMcpConnection,
 } from '../../../client/index.ts';
 import { openTokenFile, withCommandConnection } from '../../../client/node/index.ts';
+import { readingMarkedNumbers } from '../../../client/transports/exact-numbers.ts';
 import { packageVersion } from '../../../package-version.ts';
 import type { CommandIo } from '../../output.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
@@ -79,7 +80,8 @@ export async function withServer<T>(
   const { transport, timeout, capabilities = {}, prepare } = options;
   const as = {
     clientInfo: clientInfo(),
-    client: { capabilities },
+    client: { capabilities, ...readingMarkedNumbers() },
+    markedNumbers: 'content' as const,
     prepare,
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
   };

@@ -53,7 +53,7 @@ async function openRelay(
 ): Promise<Relay | JSONRPCMessage> {
   const { url, fetch, limits, eventStreamFetch } = options;
   const server: ServerTransportOptions = { url, fetch, eventStreamFetch, limits, maxStreamRetries };
-  const asWritten = { ...server, exactNumbers: true };
+  const asWritten: ServerTransportOptions = { ...server, markedNumbers: 'all' };
   const meta = Object(request.params?._meta) as Record<string, unknown>;
   if (request.method !== 'initialize' && PROTOCOL_VERSION_META_KEY in meta)
     return openModernRelay(asWritten, host);
@@ -63,7 +63,11 @@ async function openRelay(
   const { refused } = streamable;
   if (!streamable.mayBeOther)
     return streamable.answer ?? failedAnswer(request.id, explainHttpRefusal(refused, url));
-  const translating = await openTranslatingRelay(server, request, host).catch(() => undefined);
+  const translating = await openTranslatingRelay(
+    { ...server, markedNumbers: 'content' },
+    request,
+    host,
+  ).catch(() => undefined);
   if (translating) return translating;
   const eventStream = await openEventStreamRelay(asWritten, request, host);
   if ('relay' in eventStream) return eventStream.relay;

@@ -4,12 +4,12 @@ import {
   isJSONRPCResultResponse,
   type JSONRPCMessage,
   ProtocolError,
-  parseJSONRPCMessage,
   type RequestId,
   type Result,
 } from '@modelcontextprotocol/client';
-import { jsonLine, parseExact } from '../../../collections/exact-json.ts';
+import { jsonLine, writtenNumbers } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
+import { readMessageLines } from '../message-lines.ts';
 import type { HostSide } from './relay.ts';
 
 /** Streams from and to a host. */
@@ -30,9 +30,6 @@ export interface HostListener {
   gone(): void;
 }
 
-const defaultMaxLineBytes = 32 * 1024 * 1024;
-const lineFeed = 0x0a;
-
 const parseError = {
   code: errorCodes.parseError,
   message: 'Parse error: a line has to be one JSON-RPC message.',
@@ -40,25 +37,18 @@ const parseError = {
 const tooLong = { code: errorCodes.invalidRequest, message: 'Invalid request: the line is too long.' };
 
 /**
- * A host that speaks MCP over standard input and output: one JSON-RPC message a line. An invalid line gets an
- * error response, and the connection stays open. A batch of 2025-03-26 is split into its messages, which get
- * separate responses.
+ * A host that speaks MCP over standard input and output: one JSON-RPC message a line. An invalid line gets an error
+ * response, and the connection stays open. A batch of 2025-03-26 is split into its messages, which get separate
+ * responses. Numbers that JavaScript would write otherwise are marked texts (FA-40).
  * @see MCP transports "stdio" (B1-03, B1-04)
  */
 export class HostChannel {
   readonly #stdout: Writable;
-  readonly #listener: HostListener;
-  readonly #maxLineBytes: number;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  #isSkipping = false;
   #isGone = false;
 
   /** Starts to read. */
-  constructor({ stdin, stdout, maxLineBytes = defaultMaxLineBytes }: HostStreams, listener: HostListener) {
+  constructor({ stdin, stdout, maxLineBytes }: HostStreams, listener: HostListener) {
     this.#stdout = stdout;
-    this.#listener = listener;
-    this.#maxLineBytes = maxLineBytes;
     const gone = (): void => {
       if (this.#isGone) return;
       this.#isGone = true;
@@ -68,54 +58,19 @@ export class HostChannel {
     stdout.on('error', gone);
     stdout.once('close', gone);
     stdin.on('error', gone);
-    stdin.on('data', (chunk: Buffer | string) => this.#read(Buffer.from(chunk)));
+    readMessageLines(stdin, {
+      markedNumbers: 'all',
+      maxLineBytes,
+      heard: (message) => listener.heard(message),
+      notMessage: () => this.write({ jsonrpc: '2.0', error: parseError }),
+      tooLong: () => this.write({ jsonrpc: '2.0', error: tooLong }),
+    });
     stdin.once('end', () => listener.finished());
   }
 
   /** Writes a message as one line: JSON escapes line breaks. */
   write(message: JSONRPCMessage): void {
-    if (!this.#isGone) this.#stdout.write(jsonLine(message));
-  }
-
-  #read(chunk: Buffer): void {
-    let from = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
-      this.#hold(chunk.subarray(from, end));
-      const line = Buffer.concat(this.#held).toString('utf8').trim();
-      const skipped = this.#isSkipping;
-      this.#forget();
-      this.#isSkipping = false;
-      if (!skipped && line !== '') this.#take(line);
-      from = end + 1;
-    }
-    this.#hold(chunk.subarray(from));
-  }
-
-  #hold(part: Buffer): void {
-    if (this.#isSkipping || part.length === 0) return;
-    this.#heldBytes += part.length;
-    if (this.#heldBytes <= this.#maxLineBytes) {
-      this.#held.push(part);
-      return;
-    }
-    this.#forget();
-    this.#isSkipping = true;
-    this.write({ jsonrpc: '2.0', error: tooLong });
-  }
-
-  #forget(): void {
-    this.#held = [];
-    this.#heldBytes = 0;
-  }
-
-  #take(line: string): void {
-    try {
-      const { value } = parseExact(line);
-      const messages = (Array.isArray(value) ? value : [value]).map(parseJSONRPCMessage);
-      for (const message of messages) this.#listener.heard(message);
-    } catch {
-      this.write({ jsonrpc: '2.0', error: parseError });
-    }
+    if (!this.#isGone) this.#stdout.write(writtenNumbers(jsonLine(message)));
   }
 }
 

@@ -18,6 +18,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
+import { readingMarkedNumbers } from '../../transports/exact-numbers.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
 import { HostQuestions } from './host-channel.ts';
 import { failedAnswer, type HostSide, type Relay } from './relay.ts';
@@ -199,6 +200,7 @@ export async function openTranslatingRelay(
 ): Promise<Relay> {
   const { protocolVersion = '', capabilities = {}, clientInfo } = (request.params ?? {}) as HostParams;
   const client = new Client(clientInfo ?? { name: 'unknown', version: '0' }, {
+    ...readingMarkedNumbers(),
     capabilities,
     versionNegotiation: { mode: { pin: modernRevision } },
   });

@@ -1,6 +1,9 @@
 import { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerCall, runCall } from '../../../../src/cli/commands/mcp-client/call.ts';
+import { runTools } from '../../../../src/cli/commands/mcp-client/tools.ts';
+import { startEchoServers } from '../../../flows/gateway/support/echo-servers.ts';
+import { repository } from '../../../support/program.ts';
 import { startLoggedIn, testIo } from '../../support/client-commands.ts';
 
 const echo = ({ name, arguments: args }: Record<string, unknown>) => ({
@@ -23,6 +26,27 @@ describe('gatehouse call', () => {
     expect(JSON.parse(written.stdout)).toMatchObject(echo({ name: 'echo', arguments: { a: '\u202e' } }));
     expect(written.stdout).not.toContain('\u202e');
   });
+
+  it.each(['http', 'stream', 'modern', 'sse', 'rest', 'stdio'] as const)(
+    'prints the numbers of a result as they were written: a server over %s (FA-40)',
+    async (kind) => {
+      const servers = await startEchoServers();
+      onTestFinished(() => servers.stop());
+      const [url, transport] =
+        kind === 'stdio'
+          ? [`${process.execPath} ${repository}/test/support/backend/echo-program.ts`, 'stdio' as const]
+          : [servers.url(kind), kind === 'sse' || kind === 'rest' ? kind : ('http' as const)];
+      const { io, written } = testIo();
+      const doc = '{"n":12345678901234567890,"list":[1.0,-0.50,1e400]}';
+      const target = { url, tool: 'echo', args: [`{"doc":${doc},"end":"of doc"}`] };
+      await runCall(target, { json: true, transport }, io);
+      expect(written.stdout.replaceAll(/\s/g, '')).toContain(`"doc":${doc}`);
+      written.stdout = '';
+      await runTools(url, { json: true, transport }, io);
+      expect(written.stdout).toContain('"maximum": 9223372036854775807,');
+      expect(written.stdout).toContain('"multipleOf": 1.0');
+    },
+  );
 
   it.each(['{', '[]', '"x"', 'null', '7'])(
     'refuses the arguments %s before it sends anything',

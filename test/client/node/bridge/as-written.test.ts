@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => servers.stop());
 
-/** Bridges a host that writes lines. @returns sends one, and resolves with the next line of the bridge */
-function openHost(url: string): (line: string) => Promise<string> {
+/** Bridges a host that writes lines. @returns sends one, if any, and resolves with the next line of the bridge */
+function openHost(url: string): (line?: string) => Promise<string> {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const bridge = openBridge({ url, fetch, stdin, stdout, say: () => undefined });
   onTestFinished(async () => {
@@ -23,15 +23,21 @@ function openHost(url: string): (line: string) => Promise<string> {
     stdin.destroy();
   });
   const waiting: ((line: string) => void)[] = [];
+  const unread: string[] = [];
   let held = '';
   stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (held + chunk).split('\n');
     held = lines.pop() ?? '';
-    for (const line of lines) waiting.shift()?.(line);
+    for (const line of lines) {
+      const take = waiting.shift();
+      if (take) take(line);
+      else unread.push(line);
+    }
   });
   return (line) => {
-    stdin.write(`${line}\n`);
-    return new Promise((resolve) => waiting.push(resolve));
+    if (line !== undefined) stdin.write(`${line}\n`);
+    const next = unread.shift();
+    return next === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(next);
   };
 }
 
@@ -46,10 +52,13 @@ const hello = {
   clientInfo: { name: 'host', version: '1' },
 };
 
-it.each(['http', 'stream', 'sse', 'modern'] as const)(
+const kinds = ['http', 'stream', 'sse', 'modern', 'translated'] as const;
+const urlOf = (kind: (typeof kinds)[number]) => servers.url(kind === 'translated' ? 'modern' : kind);
+
+it.each(kinds)(
   'What a host sends and hears through connect is what was written: a server over %s (FA-40)',
   async (kind) => {
-    const ask = openHost(servers.url(kind));
+    const ask = openHost(urlOf(kind));
     const about = kind === 'modern' ? `,"_meta":${JSON.stringify(meta)}` : '';
     if (kind !== 'modern')
       await ask(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: hello }));
@@ -65,6 +74,31 @@ it.each(['http', 'stream', 'sse', 'modern'] as const)(
         sameText(doc),
         sameText(doc),
       ]);
+    }
+  },
+);
+
+it.each(kinds)(
+  'Ids and progress tokens beyond 2^53 go through connect as they were written: a server over %s (FA-40)',
+  async (kind) => {
+    const ask = openHost(urlOf(kind));
+    const given = kind === 'modern' ? JSON.stringify(meta).slice(1, -1) : '';
+    const initialize = (id: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":${JSON.stringify(hello)}}`;
+    if (kind !== 'modern') {
+      const opened = await ask(initialize('18446744073709551615'));
+      expect(opened).toContain('"id":18446744073709551615,"result"');
+    }
+    for (const id of ['9007199254740993', '-9223372036854775808', '123456789012345678901234567890']) {
+      const hasProgress = kind === 'stream' || kind === 'sse';
+      const token = hasProgress ? `"progressToken":${id}` : given;
+      const params = `{"name":"echo","arguments":{"doc":{"n":${id}},"end":"of doc"},"_meta":{${token}}}`;
+      const first = await ask(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}`);
+      if (hasProgress) expect(first).toContain(`"params":{"progressToken":${id},"progress":1}`);
+      const answer = hasProgress ? await ask() : first;
+      expect(answer).toContain(`"id":${id}`);
+      expect(JSON.parse(answer)).toMatchObject({ id: Number(id), result: { content: [{ type: 'text' }] } });
+      expect(docIn(answer.slice(answer.indexOf('"structured')))).toBe(`{"n":${id}}`);
     }
   },
 );

@@ -30,7 +30,7 @@ async function start(form: ServerForm, sessions: 'stored' | 'none'): Promise<num
     publicUrl,
     server: servers[form](),
     mcp: { sessions },
-    limits: { registrations: many, authorizations: many, loginsPerAddress: many },
+    limits: { registrations: many, authorizations: many, loginsPerAddress: many, toolCalls: { times: 0 } },
     logger: createLogger('warn'),
   });
   gatehouse.attach(server);

@@ -18,6 +18,7 @@ const gatehouse = await createGatehouse({
   ...data,
   publicUrl: `http://localhost:${port}`,
   server: { create: ({ era }) => makeEchoV2(era), sharing: sharing === 'each' ? 'each' : 'shared' },
+  limits: { toolCalls: { times: 0 } },
   logger: createLogger('warn'),
 });
 gatehouse.attach(server);

@@ -22,7 +22,7 @@ export async function startEchoServers(): Promise<EchoServers> {
       response.write(`event: endpoint\ndata: /posts?key=${key}\n\n`);
       return;
     }
-    if (request.method !== 'POST') {
+    if (request.method !== 'POST' || pathname === '/sse') {
       response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
       return;
     }
@@ -30,12 +30,18 @@ export async function startEchoServers(): Promise<EchoServers> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const answer = echoSource(text, pathname === '/modern' ? 'modern' : 'legacy');
+    const token = /"progressToken":("[^"]*"|[-+.\deE]+)/.exec(text)?.[1];
+    const progress =
+      token === undefined
+        ? ''
+        : `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}\n\n`;
     if (pathname === '/posts') {
       response.writeHead(202).end();
-      if (answer !== undefined) streams.get(searchParams.get('key') ?? '')?.write(`data: ${answer}\n\n`);
+      if (answer !== undefined)
+        streams.get(searchParams.get('key') ?? '')?.write(`${progress}data: ${answer}\n\n`);
     } else if (answer === undefined) response.writeHead(202).end();
     else if (pathname === '/stream')
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${answer}\n\n`);
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${progress}data: ${answer}\n\n`);
     else response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
   };
   const server = createServer((request, response) => {

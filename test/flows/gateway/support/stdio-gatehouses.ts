@@ -24,7 +24,7 @@ async function start(served: Pick<GatehouseOptions, 'server' | 'routes'>): Promi
     ...data,
     ...served,
     publicUrl,
-    limits: { registrations: many, authorizations: many, loginsPerAddress: many },
+    limits: { registrations: many, authorizations: many, loginsPerAddress: many, toolCalls: { times: 0 } },
     logger: createLogger('warn'),
   });
   gatehouse.attach(server);

@@ -1,14 +1,20 @@
-/** Counts calls in windows of a minute, by keys that others may choose. */
-export class CallCounts {
+/** Most windows that are kept; beyond, the oldest is forgotten. */
+const maxWindows = 100_000;
+
+/** Counts in windows of one length, by keys that others may choose. Nothing is awaited: a count takes a microsecond at most. */
+export class WindowCounts {
+  readonly #windowMs: number;
   readonly #nowMs: () => number;
   readonly #windows = new Map<string, { endsMs: number; count: number }>();
 
-  constructor(nowMs: () => number) {
+  /** @param windowMs length of a window; it begins with the first count of a key */
+  constructor(windowMs: number, nowMs: () => number) {
+    this.#windowMs = windowMs;
     this.#nowMs = nowMs;
   }
 
   /**
-   * Counts one, where there is room.
+   * Counts one, if there is room.
    * @returns 0, or how long there is no room, in milliseconds
    */
   take(key: string, limit: number): number {
@@ -16,12 +22,18 @@ export class CallCounts {
     this.#forgetEnded(nowMs);
     const window = this.#windows.get(key);
     if (!window) {
-      this.#windows.set(key, { endsMs: nowMs + minuteMs, count: 1 });
+      this.#windows.set(key, { endsMs: nowMs + this.#windowMs, count: 1 });
       return 0;
     }
     if (window.count >= limit) return window.endsMs - nowMs;
     window.count++;
     return 0;
+  }
+
+  /** Takes one count off again. */
+  giveBack(key: string): void {
+    const window = this.#windows.get(key);
+    if (window) window.count--;
   }
 
   /** Windows stand in the order of their ends. */
@@ -32,8 +44,3 @@ export class CallCounts {
     }
   }
 }
-
-const minuteMs = 60_000;
-
-/** Most that are kept; beyond, the oldest is forgotten. */
-const maxWindows = 100_000;

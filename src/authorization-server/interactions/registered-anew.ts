@@ -1,0 +1,83 @@
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
+import type { ArtifactStore, GrantRow } from '../../storage/artifacts.ts';
+import type { ClientStore } from '../../storage/clients.ts';
+import type { AuditLog } from '../audit.ts';
+import type { Metadata } from '../client-metadata.ts';
+import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
+import { openPayload } from '../engine/stored-names.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import type { AskedFor } from './interaction.ts';
+
+/** How long a grant of a program that has registered anew stays without any use, in seconds. */
+const forsakenSeconds = 7 * 86_400;
+
+/** Finds the grants of an account that an earlier registration of a program has left behind at a resource. */
+export type FindForsaken = (
+  accountId: string,
+  client: Metadata,
+  resource: string,
+) => Promise<readonly Pick<GrantRow, 'id' | 'clientId'>[]>;
+
+/**
+ * Returns what registrations of one program have in common: its name, and its loopback redirect URIs without their ports.
+ * @returns undefined for an app that is no program of a machine, and for one without a name
+ */
+function programOf({ client_name: name, redirect_uris: uris }: Metadata): string | undefined {
+  if (typeof name !== 'string' || !Array.isArray(uris) || uris.length === 0) return undefined;
+  const places = uris.map((uri) => (isLoopbackRedirect(String(uri)) ? URL.parse(String(uri)) : null));
+  if (places.includes(null)) return undefined;
+  const withoutPorts = places.map((place) => `${place?.hostname}${place?.pathname}${place?.search}`);
+  return JSON.stringify([name, ...new Set(withoutPorts.toSorted())]);
+}
+
+/**
+ * Creates the search for grants that nothing uses any more. A program such as mcporter registers anew when its port has
+ * changed, and never comes back to the registration before (FA-53). The same name does not prove the same program, and each
+ * machine has a registration of its own: so a grant counts only if nothing was redeemed or refreshed under it for a week
+ * beyond the life of an access token.
+ * @param now epoch seconds
+ */
+export function createFindForsaken(
+  {
+    artifacts,
+    clients,
+  }: { artifacts: Pick<ArtifactStore, 'listGrants'>; clients: Pick<ClientStore, 'find'> },
+  box: SealedBox,
+  { accessTokenSeconds }: { accessTokenSeconds: number },
+  now: () => number,
+): FindForsaken {
+  return async (accountId, client, resource) => {
+    const program = programOf(client);
+    if (program === undefined) return [];
+    const usedBefore = now() - forsakenSeconds - accessTokenSeconds;
+    const found: Pick<GrantRow, 'id' | 'clientId'>[] = [];
+    for (const { id, clientId, payload, usedAt } of await artifacts.listGrants(accountId)) {
+      if (clientId === client.client_id || usedAt === undefined || usedAt > usedBefore) continue;
+      const row = await clients.find(clientId);
+      if (row?.origin !== 'registered') continue;
+      if (programOf(openPayload<Metadata>(box, 'Client', row)) !== program) continue;
+      const scopes = grantedScopes(openPayload<ConsentedScopes>(box, 'Grant', { id, payload }));
+      if (scopes[resource] !== undefined) found.push({ id, clientId });
+    }
+    return found;
+  };
+}
+
+/** Ends what {@link FindForsaken} finds, in the same commit as the consent to the new registration. */
+export async function endForsaken(
+  ctx: Context,
+  options: { provider: Provider; findForsaken: FindForsaken; audit: AuditLog },
+  accountId: string,
+  { clientId, resource }: AskedFor,
+): Promise<void> {
+  const client = await options.provider.Client.find(clientId);
+  if (!client) return;
+  const forsaken = await options.findForsaken(accountId, client.metadata() as Metadata, resource.resource);
+  for (const { id, clientId: before } of forsaken) {
+    currentWriteSet()?.add({ type: 'removeGrant', id });
+    options.audit('grant.revoked', ctx, { accountId, clientId: before, reason: 'registered_anew' });
+  }
+}
