@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/cli/cli-error.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { repository, runExecutable, runProgram } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';
@@ -47,7 +47,7 @@ describe('the command line', () => {
 
   it('prints JSON for whatever the client does, but where the README says otherwise', async () => {
     const readme = readFileSync(join(repository, 'README.md'), 'utf8');
-    const [, section = ''] = readme.split('\n## Use it as a client\n');
+    const [, section = ''] = readme.split('\n## Log in and debug\n');
     const table = section.match(/^\| `gatehouse .*?(?= \| )/gm)?.join('\n');
     const named = table?.replaceAll('`gatehouse ', '`').match(/(?<=`)[a-z]+/g);
     const [, exceptions] = /^All but (.*) take `--json`;/m.exec(section) ?? [];

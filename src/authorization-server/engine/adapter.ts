@@ -3,6 +3,7 @@ import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import {
   type ArtifactRow,
   type ArtifactUse,
+  accessTokenKeptSeconds,
   type Change,
   keptAfterUseSeconds,
 } from '../../storage/artifacts.ts';
@@ -10,11 +11,12 @@ import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
   type ClientAdapterOptions,
+  type ClientSources,
   changeOfFirstConsent,
   createClientAdapter,
   createRegistrationTokenAdapter,
+  describeForRequest,
 } from './client-adapter.ts';
-import { type ClientSources, describeForRequest } from './client-for-request.ts';
 import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
 import { grantKey } from './stored-names.ts';
 import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
@@ -92,6 +94,8 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
     // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
       return keptAfterUseSeconds;
+    case 'AccessToken':
+      return accessTokenKeptSeconds;
     default:
       return 0;
   }

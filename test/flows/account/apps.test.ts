@@ -4,10 +4,9 @@
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/account/overview-page.ts
 // src/authorization-server/account/connected-apps.ts
-// src/authorization-server/account/client-summaries.ts
-// src/authorization-server/account/page-missing.ts
+// src/authorization-server/account/account-request.ts
 // src/authorization-server/views/account/overview.ts
-// src/authorization-server/views/account/time-words.ts
+// src/authorization-server/views/display-text.ts
 // src/mcp/sessions/account-sessions.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,9 +68,9 @@ describe('a connected app', () => {
       expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
       const { html } = await openAccount(gatehouse, { visitor, person });
       expect(html).toMatch(
-        /<li>Use what needs no permission <span class="detail">localhost:\d+<\/span><\/li>/,
+        /<li>Use everything that needs no permission <span class="detail">localhost:\d+<\/span><\/li>/,
       );
-      expect(html).not.toContain('nothing in particular');
+      expect(html).not.toContain('no specific permission');
       const [grant] = await gatehouse.administration.grants.list({ email: person.email });
       expect(grant?.resources).toEqual({ [gatehouse.mcpUrl]: [] });
 

@@ -65,7 +65,7 @@ describe('passkeys', () => {
     );
     const own = await openAccount(gatehouse, { page: '/passkeys' });
     expect(own.html).toContain('&lt;b&gt;Key&lt;/b&gt;');
-    expect(own.html).toContain('kept on several devices');
+    expect(own.html).toContain('stored on several devices');
     const asking = /href="([^"]*\/passkeys\/remove[^"]*)"/.exec(own.html)?.[1] ?? '';
     expect((await page.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);
     const question = await own.visitor.open(new URL(asking, gatehouse.url).href);

@@ -1,12 +1,11 @@
 // Passwords, changed by their person and set anew by a link:
 // src/authorization-server/account/password-page.ts
-// src/authorization-server/account/reset-page.ts
-// src/authorization-server/account/reset-key.ts
-// src/authorization-server/administration/account-access.ts
+// src/authorization-server/administration/accounts.ts
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
-// src/cli/commands/account-access.ts
+// src/cli/commands/operator/account.ts
+
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -161,7 +160,7 @@ describe('a reset link', () => {
     expect(done.url).toBe(`${gatehouse.url}/account/reset?done=1`);
     const again = await visitor.open(link);
     expect(again.response.status).toBe(400);
-    expect(again.html).toContain('ask whoever runs this server for a new link');
+    expect(again.html).toContain('ask the operator of this server for a new link');
     expect(again.html).toContain(`<a href="${gatehouse.url}/account/login">Log in</a>`);
   });
 

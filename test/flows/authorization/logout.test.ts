@@ -1,5 +1,5 @@
-// Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/engine-feature.ts and
-// src/authorization-server/interactions/own-form.ts.
+// Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/logout-endpoints.ts and
+// src/authorization-server/interactions/form.ts.
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
@@ -124,7 +124,7 @@ describe('the way on after a logout', () => {
     const page = await browser.open(
       end({ id_token_hint: own.id_token, post_logout_redirect_uri: goesTo, state: 'a b' }),
     );
-    expect(page.html).toContain('Afterwards you go on to <strong>app.example.com</strong>');
+    expect(page.html).toContain('Then you continue to <strong>app.example.com</strong>');
     expect(page.response.headers.get('content-security-policy')).toContain("form-action 'self';");
     const done = await browser.submit(page, '/session/end/confirm', [['logout', 'yes']]);
     expect(done.response.headers.get('location')).toBe(`${goesTo}?state=a+b`);

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/device/device-polling.ts, src/authorization-server/device/device-pages.ts and
+// Flows of src/authorization-server/device/device-endpoints.ts, src/authorization-server/device/device-pages.ts and
 // src/authorization-server/device/device-endpoints.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
@@ -213,7 +213,7 @@ describe('a user code', () => {
     const waiting = await askForCode(gatehouse, client);
     const visitor = createVisitor();
     const page = await visitor.open(`${waiting.completeUrl}&confirm=yes&abort=yes`);
-    expect(page.html).toContain('Does your device show just this code?');
+    expect(page.html).toContain('Does your device show exactly this code?');
     expect(page.html).toContain(waiting.userCode);
     expect(page.html).not.toContain('<script');
     expect(await errorOf(waiting)).toBe('authorization_pending');

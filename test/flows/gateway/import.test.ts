@@ -1,10 +1,10 @@
-// Flows through src/cli/commands/protect.ts and src/cli/host-file.ts: the file of a desktop host, served as it is.
+// Flows through src/cli/commands/server/protect.ts and src/cli/commands/server/protect.ts: the file of a desktop host, served as it is.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { registerProtect } from '../../../src/cli/commands/protect.ts';
+import { registerProtect } from '../../../src/cli/commands/server/protect.ts';
 import { runCommands } from '../../../src/cli/run-commands.ts';
 import { testIo } from '../../cli/support/client-commands.ts';
 import { ada } from '../../support/gatehouse.ts';
