@@ -39,7 +39,7 @@ export default defineConfig({
     // No bound of the product: a machine with other work takes several times as long.
     testTimeout: 120_000,
     hookTimeout: 240_000,
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new FailedFiles()],
     // Tests leave the keychain of whoever runs them alone.

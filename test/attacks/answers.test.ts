@@ -7,7 +7,7 @@ import type { Target } from './support/gates.ts';
 import { startHostileServer } from './support/hostile-server.ts';
 import { type Lane, openLane } from './support/lane.ts';
 
-const count = Number(process.env.GATEHOUSE_ATTACK_ANSWERS ?? 6000);
+const count = Number(process.env.GATEHOUSE_ATTACK_ANSWERS ?? 2000);
 const seed = Number(process.env.GATEHOUSE_ATTACK_SEED ?? 20_260_728);
 
 const accounts = ['ann', 'bob', 'cleo', 'dan'];

@@ -4,7 +4,7 @@ import { startGates, type Target } from './support/gates.ts';
 import { type Recorder, startRecorder } from './support/recorder.ts';
 import { attack, report, Watch } from './support/survey.ts';
 
-const count = Number(process.env.GATEHOUSE_ATTACK_MESSAGES ?? 20_000);
+const count = Number(process.env.GATEHOUSE_ATTACK_MESSAGES ?? 8000);
 // Continuous integration sends the same messages each time; long runs send others.
 const isNew = process.env.GATEHOUSE_ATTACK_MESSAGES !== undefined;
 const seed = Number(process.env.GATEHOUSE_ATTACK_SEED ?? (isNew ? Date.now() % 1_000_000_000 : 20_260_728));

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { keepPicture, openPage } from '../support/browser.ts';
+import { oneIn } from '../support/share.ts';
 import { findFaults } from './support/accessibility.ts';
 import { inject, outcome, watchAttacker } from './support/attacker.ts';
 import { setScene } from './support/login.ts';
@@ -41,13 +42,17 @@ async function expectHarmless(page: Page, complaints: string[]): Promise<void> {
   expect(asked).toEqual([]);
 }
 
-describe.each<[string, Scheme]>([
-  ['en', 'light'],
-  ['zh-CN', 'dark'],
-])('in %s', (locale, checkedScheme) => {
-  it.each(everyPage)(
+/** The guard against foreign scripts and the style are the same on each page. */
+const attacked = oneIn(3, everyPage);
+
+describe.each([
+  ['en', 'light', everyPage],
+  ['zh-CN', 'dark', oneIn(3, everyPage)],
+] as const)('in %s', (locale, checkedScheme, pages) => {
+  it.each(pages)(
     '$name stands in one column, in its language, accessible (WCAG 2.2 AA) and without complaints, in each width, and runs nothing of others (T-017, T-198)',
-    async ({ name, open, clear }) => {
+    async (shown) => {
+      const { name, open, clear } = shown;
       onTestFinished(() => clear?.(scene));
       // What axe finds lies in the markup and the style, which are the same in each language: every second page in the
       // dark, all of them in the light.
@@ -64,7 +69,7 @@ describe.each<[string, Scheme]>([
       }
       expect(await page.locator('html').getAttribute('lang')).toBe(locale);
       expect(complaints.filter((complaint) => !errorStatus.test(complaint))).toEqual([]);
-      if (locale === 'en') await expectHarmless(page, complaints);
+      if (locale === 'en' && attacked.includes(shown)) await expectHarmless(page, complaints);
     },
   );
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { isLong, oneIn } from '../support/share.ts';
 import { authorizationScenarios, runAuthorizationSuite } from '../support/suite/authorization.ts';
 import { allRuns, runServerSuite } from '../support/suite/server.ts';
 
 describe('the official conformance suite for authorization servers', () => {
-  it.each(['none', 'client_secret_basic', 'client_secret_post'] as const)(
+  it.each(oneIn(3, ['none', 'client_secret_basic', 'client_secret_post'] as const))(
     'passes both scenarios, start to token, with a client that authenticates by %s',
     async (method) => {
       const { scenarios, passed, report } = await runAuthorizationSuite(method);
@@ -19,10 +20,13 @@ describe('the official conformance suite for authorization servers', () => {
 
 /**
  * The gate changes nothing for a server, so one run is enough to show that it is open without; scripts/conformance does
- * them all.
+ * them all. The daily run has both revisions and both versions of the SDK behind the gate.
  */
-const runs = allRuns().filter(
-  ({ isGated, server, revision }) => isGated || (server === 'v2-shared' && revision === '2026-07-28'),
+const daily = ['v2 2025-11-25', 'v2 2026-07-28', 'v1 2025-11-25'];
+const runs = allRuns().filter(({ isGated, server, revision }) =>
+  isGated
+    ? isLong || daily.includes(`${server} ${revision}`)
+    : server === 'v2-shared' && revision === '2026-07-28',
 );
 
 describe('the official conformance suite for servers', () => {

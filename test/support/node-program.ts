@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { compiledProgram } from './compiled-programs.ts';
 import { repository } from './program.ts';
 
 /** How a program is started by somebody else: by a gateway or a host. */
@@ -14,5 +15,8 @@ export interface NodeProgram {
  */
 export function nodeProgram(file: string, ...args: readonly string[]): NodeProgram {
   const compiled = join(repository, 'test/support/backend/compiled.cjs');
-  return { command: process.execPath, args: ['--require', compiled, resolve(repository, file), ...args] };
+  return {
+    command: process.execPath,
+    args: ['--require', compiled, compiledProgram(resolve(repository, file)), ...args],
+  };
 }

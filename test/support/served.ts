@@ -1,6 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAdministration } from '../../src/index.ts';
+import { openDataFolder } from '../../src/storage/sqlite/index.ts';
+import { compiledProgram } from './compiled-programs.ts';
 import { ada } from './gatehouse.ts';
 import { repository, runProgram } from './program.ts';
 
@@ -16,15 +19,17 @@ export interface Served {
   folder: string;
   /** What it logged so far, JSON lines. */
   log(): string;
-  /** Adds an account with the operator's command. */
+  /** Adds an account, in another process than the server, as the operator's command does. */
   addAccount(person: { email: string; password: string }): Promise<void>;
-  /** Disables an account with the operator's command. */
+  /** Disables an account in the same way. */
   disableAccount(email: string): Promise<void>;
+  /** Removes an account in the same way. */
+  removeAccount(email: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The command line's entry. */
-export const commandLine = join(repository, 'src/cli/main.ts');
+/** The command line's entry, as tests run it: compiled, if `scripts/test` has compiled it. */
+export const commandLine = compiledProgram(join(repository, 'src/cli/main.ts'));
 
 /** Runs `gatehouse <args>` to its end, with standard input empty or as given. */
 export async function runGatehouse(
@@ -34,6 +39,19 @@ export async function runGatehouse(
   const program = runProgram(commandLine, args, { input: '', ...options });
   const code = await program.ended;
   return { code, ...program.written };
+}
+
+/** Works on a data folder beside its server, without the start of a program. */
+async function administer(
+  folder: string,
+  work: (administration: ReturnType<typeof createAdministration>) => Promise<void>,
+): Promise<void> {
+  const data = await openDataFolder(folder);
+  try {
+    await work(createAdministration(data));
+  } finally {
+    await data.storage.close();
+  }
 }
 
 /**
@@ -64,19 +82,11 @@ export async function serveGatehouse(
     port,
     folder,
     log: () => program.written.stderr,
-    async addAccount({ email, password }) {
-      const { code, stderr } = await runGatehouse(
-        ['account', 'add', email, '--password-stdin', '--data', folder],
-        {
-          input: password,
-        },
-      );
-      if (code !== 0) throw new Error(`account add: ${stderr}`);
-    },
-    async disableAccount(email) {
-      const { code, stderr } = await runGatehouse(['account', 'disable', email, '--data', folder]);
-      if (code !== 0) throw new Error(`account disable: ${stderr}`);
-    },
+    addAccount: ({ email, password }) =>
+      administer(folder, async ({ accounts }) => void (await accounts.add(email, password))),
+    disableAccount: (email) =>
+      administer(folder, async ({ accounts }) => void (await accounts.disable(email))),
+    removeAccount: (email) => administer(folder, async ({ accounts }) => void (await accounts.remove(email))),
     async stop() {
       await program.stop();
       await rm(folder, { recursive: true, force: true });

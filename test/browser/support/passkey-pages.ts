@@ -1,5 +1,4 @@
 import type { Page } from 'playwright-core';
-import { runGatehouse } from '../../support/served.ts';
 import { addDevice } from './device.ts';
 import { logIn, type Scene } from './login.ts';
 import type { KnownPage } from './pages.ts';
@@ -18,14 +17,7 @@ async function keepPasskey(scene: Scene, page: Page): Promise<void> {
 
 /** Where nobody has a passkey any more, no login page offers one. */
 async function removePerson(scene: Scene): Promise<void> {
-  const { code, stderr } = await runGatehouse([
-    'account',
-    'remove',
-    person.email,
-    '--data',
-    scene.served.folder,
-  ]);
-  if (code !== 0) throw new Error(`account remove: ${stderr}`);
+  await scene.served.removeAccount(person.email);
 }
 
 /** The pages as they are once somebody has a passkey. */

@@ -1,5 +1,5 @@
 // Flows of every transport, from src/app/app.ts to the tool and back. The number of calls over each transport is
-// GATEHOUSE_CROSSTALK_CALLS; by default it is such that all together are twelve thousand. The long run, with a
+// GATEHOUSE_CROSSTALK_CALLS; by default it is such that all together are five thousand. The long run, with a
 // hundred thousand over each, which prints what it counted:
 //   GATEHOUSE_CROSSTALK_CALLS=100000 npx vitest run test/flows/crosstalk
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { newTally, type Tally } from './support/tally.ts';
 
 const wanted = process.env.GATEHOUSE_CROSSTALK_CALLS;
 const principalCount = 50;
-const callsOfTransport = Number(wanted ?? 12_000 / transports.length);
+const callsOfTransport = Number(wanted ?? 5000 / transports.length);
 const callsEach = Math.ceil(callsOfTransport / serverForms.length / principalCount);
 const timeoutMs = 60_000 + callsOfTransport * 20;
 

@@ -10,7 +10,7 @@ import { obtainTokens } from '../../support/oauth.ts';
 import { createRandom } from '../attacks/support/random.ts';
 import { type EchoServers, startEchoServers } from './support/echo-servers.ts';
 
-const count = Number(process.env.GATEHOUSE_RELAY_DOCUMENTS ?? 2000);
+const count = Number(process.env.GATEHOUSE_RELAY_DOCUMENTS ?? 500);
 const seed = Number(process.env.GATEHOUSE_RELAY_SEED ?? 44);
 const doors = ['session', 'modern', 'sse', 'rest'] as const;
 const program = (era: string) => nodeProgram('test/support/backend/echo-program.ts', era);

@@ -2,7 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { registerProtect } from '../../../src/cli/commands/server/protect.ts';
+import { runCommands } from '../../../src/cli/run-commands.ts';
+import { testIo } from '../../cli/support/client-commands.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
@@ -133,9 +137,10 @@ describe('gatehouse protect', () => {
     [['https://a.example/mcp', 'more'], 'A URL stands alone: only a program takes arguments, such as more.'],
     [['npx', '-y', 'some-server'], 'A program that has options of its own stands behind --.'],
   ])('says what is missing or wrong for %j', async (args, sentence) => {
-    const { code, stderr } = await runGatehouse(['protect', ...args]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(sentence);
+    const { io, written } = testIo();
+    const argv = ['node', 'gatehouse', 'protect', ...args];
+    expect(await runCommands(new Command().exitOverride(), [registerProtect], argv, io)).toBe(2);
+    expect(written.stderr).toContain(sentence);
   });
 
   it('beside a config file whose server is at the same path names that one', async () => {

@@ -10,6 +10,7 @@ import { type DocumentHost, startDocumentHost, trustDocumentHosts } from '../../
 import { testFolderForFile } from '../../support/folder.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { runGatehouse } from '../../support/served.ts';
+import { oneIn } from '../../support/share.ts';
 import { type Restartable, startRestartable } from '../crash/served.ts';
 import { generousLimits } from '../token/subject.ts';
 import { agreeOn, impersonate, Stopped } from './support/impersonate.ts';
@@ -67,7 +68,7 @@ async function walk(profile: ClientProfile, mcpUrl: string): Promise<string> {
 }
 
 describe('a client behaves as it is recorded, and', () => {
-  it.each(chosen)(
+  it.each(oneIn(3, chosen))(
     '$name logs in, calls, refreshes from five processes at once, and survives a killed server and a removed registration (AS-1, T-043, T-165)',
     async (profile) => {
       const client = impersonate(profile, served.at.mcpUrl, host);

@@ -15,6 +15,7 @@ import {
 } from '../../support/oauth.ts';
 import { expectErrorPage } from '../../support/refusal.ts';
 import { postRegistration } from '../../support/registration.ts';
+import { isLong } from '../../support/share.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
 // Over src/authorization-server/registration/sealed-client-ids.ts.
@@ -30,10 +31,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const registrations = isLong ? 10_000 : 1000;
+
 describe('with sealed ids', () => {
-  it('ten thousand registrations add no row (T-061)', async () => {
+  it(`${registrations} registrations add no row (T-061)`, async () => {
     const before = countIssued(folder);
-    for (let batch = 0; batch < 100; batch++)
+    for (let batch = 0; batch < registrations / 100; batch++)
       await Promise.all(
         Array.from({ length: 100 }, async () => {
           const response = await postRegistration(gatehouse.url);

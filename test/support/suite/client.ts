@@ -2,6 +2,7 @@ import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compiledProgram } from '../compiled-programs.ts';
 import { runProgram } from '../program.ts';
 import { type CheckedScenario, readChecks, requiredScenarios, scenarioOf } from './checks.ts';
 import { type SuiteOutcome, suiteProgram } from './outcome.ts';
@@ -21,7 +22,7 @@ export const clientRuns: readonly ClientRun[] = [
   { suite: 'extensions' },
 ];
 
-const everythingClient = fileURLToPath(new URL('everything-client.ts', import.meta.url));
+const everythingClient = compiledProgram(fileURLToPath(new URL('everything-client.ts', import.meta.url)));
 
 /** Longest time of a client, waiting for its turn included. */
 const timeoutMs = 240_000;
