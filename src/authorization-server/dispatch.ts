@@ -96,7 +96,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 const stepsOf = (limits: readonly EndpointLimit[]): Step[] => limits.map(({ step }) => step);
 
-/** What a page is told before it may ask: pages that may not ask at all are told so. */
+/** Responds to a preflight request of a page; a page without permission gets no CORS headers. */
 function preflightSteps({ steps }: Endpoint): Step[] {
   return steps.filter((step) => step === refuseOpaqueOrigin);
 }

@@ -258,7 +258,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
 /**
  * Builds the policy that selects the pages of an authorization request: a login if there is none or if the client asks
  * for one, and a consent each time, whatever was agreed before. The engine's own rule asks native clients only, and
- * responds to `prompt=none` with `interaction_required` where the standard has `consent_required`.
+ * responds to `prompt=none` with `interaction_required` although the standard has `consent_required`.
  * @returns a policy for oidc-provider
  * @see OpenID Connect Core 1.0 section 3.1.2.6; RFC 8252 section 8.6 (T-012, T-025)
  */

@@ -136,7 +136,7 @@ function methodOf({ oidc }: KoaContextWithOIDC): string {
 
 /**
  * Makes a provider compare client secrets as they are registered: by their hash if only the hash is stored, and by the
- * registered method only, where the engine accepts `client_secret_basic` and `client_secret_post` alike (RFC 7591
+ * registered method only, although the engine accepts `client_secret_basic` and `client_secret_post` alike (RFC 7591
  * section 2, T-047).
  */
 export function compareSecretsAsRegistered({ Client }: Provider): void {

@@ -22,7 +22,7 @@ export function successorOf(kind: 'AccessToken' | 'RefreshToken', successor: str
 
 /**
  * Returns true if a used refresh token is still in its grace window. A clock that was set back does not open the window
- * again, and does not open one where none is configured (T-176).
+ * again, and does not open one if none is configured (T-176).
  * @param consumedAt time of use, epoch seconds
  * @param now epoch seconds
  */
