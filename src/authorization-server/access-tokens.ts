@@ -13,7 +13,7 @@ import type { Actor } from './token-exchange/actor.ts';
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {
   clientId: string;
-  /** The account; the client itself where it acts for itself (RFC 6749 section 4.4). */
+  /** The account, or the client itself if it acts for itself (RFC 6749 section 4.4). */
   subject: string;
   scopes: readonly string[];
   audience: string;
@@ -23,11 +23,11 @@ export interface IssuedAccessToken {
   expiresAt: number;
   /** The consent it hangs on; a client that acts for itself has none. */
   grantId?: string;
-  /** What that consent hangs on at an upstream; absent where it hangs on nothing. */
+  /** The upstream login that the consent depends on; absent if there is none. */
   bond?: UpstreamBond;
   /** The name under which it is stored; never the token. */
   tokenId: string;
-  /** Who acts by it for the subject; absent where nobody else does (RFC 8693 section 4.1). */
+  /** The party that acts for the subject; absent if there is none (RFC 8693 section 4.1). */
   actor?: Actor;
   /** The key it is bound to, by its JWK thumbprint; absent for a bearer token. */
   keyThumbprint?: string;
@@ -35,17 +35,17 @@ export interface IssuedAccessToken {
 
 /** Access tokens, for the resource server of the same process. */
 export interface IssuedAccessTokens {
-  /** Gives what was issued as this token, opaque or a JWT, expired or not; undefined where there is no such token. */
+  /** Finds an issued token, opaque or JWT, expired or not; undefined if there is none. */
   find(token: string): Awaitable<IssuedAccessToken | undefined>;
-  /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
+  /** Returns the ids of the tokens that are not revoked, expired or not. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
-  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  /** Returns a counter that changes whenever a token is revoked, by any process. */
   revocationMark(): Awaitable<number>;
 }
 
 const kind = 'AccessToken';
 
-/** What is stored of a token, as far as it is read here; written by the engine, or by us for a JWT. */
+/** The fields of a stored token that are read here; written by the engine, or by Gatehouse for a JWT. */
 interface StoredToken {
   clientId: string;
   accountId?: string;
@@ -65,7 +65,10 @@ interface OpenedToken {
   token: IssuedAccessToken;
 }
 
-/** How many opened tokens are kept, about 1 KB each. By their hashes: no token stands in memory for longer than its request. */
+/**
+ * Maximum number of cached tokens, about 1 KB each. The cache is keyed by hash: no token stays in memory after its
+ * request.
+ */
 const maxOpened = 10_000;
 
 /**

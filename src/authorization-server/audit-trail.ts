@@ -3,9 +3,9 @@ import type { AuditEntry, AuditStore } from '../storage/audit.ts';
 import { currentWriteSet } from './engine/write-set.ts';
 
 /**
- * Takes note of an event.
- * @param details who, where and why, by name; never a secret
- * @param say says it in the log, once it is a fact
+ * Records an event.
+ * @param details account, client, address and reason, by name; never a secret
+ * @param say writes the log line once the event is committed
  */
 export type Note = (
   event: string,
@@ -32,7 +32,7 @@ export interface AuditTrail {
   close(): Promise<void>;
 }
 
-/** What a trail is made of. */
+/** Options of an audit trail. */
 export interface AuditTrailOptions {
   store: Pick<AuditStore, 'append'>;
   logger: Pick<Logger, 'error'>;
@@ -40,10 +40,10 @@ export interface AuditTrailOptions {
   now: () => number;
 }
 
-/** How long notes without a commit of their own wait for others, in milliseconds: a flood of them costs few writes. */
+/** Milliseconds that events without a commit of their own wait for others, so that a flood of them costs few writes. */
 const gatherMs = 50;
 
-/** Most notes that wait; where the database takes none for long, the oldest stand in the log alone. */
+/** Maximum number of waiting events; if the database is unavailable for long, the oldest are in the log only. */
 const maxWaiting = 10_000;
 
 function withoutGaps(details: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -97,7 +97,7 @@ export function createAuditTrail({ store, logger, now }: AuditTrailOptions): Aud
   };
 }
 
-/** Who, where and why, by name. */
+/** Details of an event, by name. */
 type Details = Readonly<Record<string, string>>;
 
 /** Counts events that anybody can cause, so that a flood of them does not push older events out of the audit log. */
@@ -111,19 +111,19 @@ export interface AuditTally {
   end(): void;
 }
 
-/** What is counted together. */
+/** Events that are counted together. */
 interface Kind {
-  /** What all of them have in common, whatever else differs. */
+  /** Details that all events of the kind share. */
   common: Details;
   /** The first of them, which was written by itself. */
   first: Details;
-  /** Whether any that came after it differs from it. */
+  /** True if a later event differs from the first. */
   isMixed: boolean;
-  /** How many came after the first. */
+  /** Number of events after the first. */
   further: number;
 }
 
-/** How narrowly events are counted: by all that is known of them, by the account, by the address, or by no detail. */
+/** Granularity of a count: by all known details, by the account, by the address, or by no detail. */
 type Width = 'known' | 'account' | 'address' | 'event';
 
 /** Length of a window, in milliseconds; one begins with the first event after the end of another. */
@@ -136,11 +136,10 @@ export const tallyWindowMs = 600_000;
 export const maxKinds = { ofAddress: 8, ofAll: 24, ofAccounts: 200 } as const;
 
 /**
- * Creates the count of events that anybody can cause (T-197). In a window it writes two rows for each kind at most. Each
- * event has the room of `maxKinds` to itself, and one kind for what is beyond, however many addresses and names somebody
- * makes up.
- * @param write writes a row with the number of `times` behind the first, and with `others` where the first does not
- *   stand for all of them
+ * Creates the counter of events that anybody can cause (T-197). In one window it writes at most two rows for each kind.
+ * Each event has its own `maxKinds` kinds and one more for the rest, however many addresses and names a caller invents.
+ * @param write writes a row with the number of `times` after the first, and with `others` if the first does not
+ *   represent all of them
  */
 export function createAuditTally(write: (event: string, details: Details) => void): AuditTally {
   const byEvent = new Map<string, EventKinds>();
@@ -218,7 +217,7 @@ function createEventKinds(): EventKinds {
   };
 }
 
-/** What an event can be counted by, the narrowest first. */
+/** Returns the details by which an event can be counted, the narrowest first. */
 function widthsOf(known: Details): [Width, Details][] {
   const { accountId, address } = known;
   return [

@@ -4,7 +4,7 @@ import type { Logger } from '../observability/logger.ts';
 import { loggable } from '../observability/logger.ts';
 import type { AuditTrail } from './audit-trail.ts';
 
-/** What can happen that an operator may have to account for (T-197). */
+/** Events that an operator may have to account for (T-197). */
 export type AuditEvent =
   | 'login.succeeded'
   | 'login.failed'
@@ -48,7 +48,7 @@ export type AuditEvent =
   | 'definition.changed'
   | 'grant.revoked';
 
-/** What anybody can cause who is let into nothing. */
+/** Events that a caller without any access can cause. */
 const causedByAnybody: ReadonlySet<AuditEvent> = new Set<AuditEvent>([
   'client.document_refused',
   'client.registration_refused',
@@ -60,7 +60,7 @@ const causedByAnybody: ReadonlySet<AuditEvent> = new Set<AuditEvent>([
   'upstream.refused',
 ]);
 
-/** What people cause also before anybody knows who they are. */
+/** Events that users also cause before they are identified. */
 const causedByStrangers: ReadonlySet<AuditEvent> = new Set<AuditEvent>([
   'consent.denied',
   'device.claimed',

@@ -31,7 +31,7 @@ export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 const supportedGrantTypes = new Set(['authorization_code', 'refresh_token', deviceGrantType]);
 
-/** How clients may authenticate (A13-03). */
+/** Authentication methods of clients (A13-03). */
 export const supportedAuthMethods = [
   'none',
   'client_secret_basic',
@@ -46,7 +46,10 @@ function isSupported(method: unknown): boolean {
 /** The list of methods of a client that may choose; we write none but this one. */
 export const authMethodsMember = 'token_endpoint_auth_methods';
 
-/** Where clients name methods they could use as well; ChatGPT does (rpMetadataChoices of OpenID Connect RP Metadata Choices 1.0). */
+/**
+ * Members in which clients list further methods; ChatGPT does so (rpMetadataChoices of OpenID Connect RP Metadata
+ * Choices 1.0).
+ */
 const authMethodLists = ['token_endpoint_auth_methods_supported', authMethodsMember] as const;
 
 /** Client metadata as it came (RFC 7591 section 2). */
@@ -59,11 +62,11 @@ export interface MetadataRefusal {
   description: string;
 }
 
-/** What to do about a scheme that is not accepted, for the developer of a client. */
+/** Advice for the developer of a client whose redirect scheme is rejected. */
 const schemeAdvice =
   'use https, http on a loopback host, or a scheme made of your domain name in reverse, such as com.example.app (RFC 8252 section 7.1); the operator of this server can allow others (clients.redirectSchemes)';
 
-/** Whether a client logs in with device codes alone: it has no redirect URI, and needs none (RFC 8628; FA-28). */
+/** Returns true if a client logs in with device codes only: it has no redirect URI and needs none (RFC 8628; FA-28). */
 export function isDeviceOnly({ redirect_uris: uris, grant_types: types }: Metadata): boolean {
   const hasNone = uris === undefined || (Array.isArray(uris) && uris.length === 0);
   return (
@@ -182,8 +185,8 @@ export function inferApplicationType(uris: readonly string[]): 'native' | 'web' 
 }
 
 /**
- * The `application_type` a client is kept with: what it said where that fits its redirect URIs, else what fits them.
- * @param metadata its redirect URIs already checked
+ * Chooses the stored `application_type`: the client's value if it fits the redirect URIs, else the one that fits them.
+ * @param metadata with checked redirect URIs
  */
 export function chooseApplicationType(metadata: Metadata): unknown {
   const said = metadata.application_type ?? 'web';
@@ -197,8 +200,9 @@ function isStringArray(value: unknown): value is string[] {
 }
 
 /**
- * Gives of a list of grant types those we have, the code's always among them; undefined for what is no list (T-063).
- * Where others are not tolerated they stay as what the engine refuses, also those that clients of the operator may have.
+ * Filters a list of grant types to the supported ones, always with `authorization_code`; undefined if the value is no
+ * list (T-063). If other types are not tolerated, they stay in the list and the engine rejects them, also those that
+ * only clients of the operator may have.
  */
 export function normalizeGrantTypes(asked: unknown): string[] | undefined {
   if (!isStringArray(asked)) return undefined;
@@ -209,8 +213,8 @@ export function normalizeGrantTypes(asked: unknown): string[] | undefined {
 }
 
 /**
- * Gives of the URIs a client wants the browser sent to after a logout those that fit it. The others are left out: no
- * login depends on them (OpenID Connect RP-Initiated Logout 1.0 section 3.1; T-122).
+ * Filters post-logout redirect URIs to those that fit the client. Others are dropped: no login depends on them (OpenID
+ * Connect RP-Initiated Logout 1.0 section 3.1; T-122).
  */
 function keepLogoutUris(asked: unknown, applicationType: unknown, schemes: readonly string[]): string[] {
   if (!isStringArray(asked)) return [];
@@ -224,10 +228,11 @@ function keepLogoutUris(asked: unknown, applicationType: unknown, schemes: reado
 }
 
 /**
- * Brings a registration into the form the engine takes: only members a client may set; `application_type` inferred
- * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
- * grant types reduced to those we have; no `scope`, which would limit the client to what it foresaw. RFC 7591 section 2 lets a server replace what a client asked for.
- * @param metadata what the client sent, redirect URIs already checked
+ * Converts a registration to the engine's form: only members that a client may set; `application_type` inferred from
+ * the redirect URIs if it is missing or does not fit; a public client if no authentication method is named; only
+ * supported grant types; no `scope`, which would limit the client to the scopes it foresaw. RFC 7591 section 2 lets a
+ * server replace requested values.
+ * @param metadata sent by the client, with checked redirect URIs
  * @param schemes see {@link checkRedirectUris}
  */
 export function normalizeRegistration(metadata: Metadata, schemes: readonly string[] = []): Metadata {

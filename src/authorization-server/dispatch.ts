@@ -20,7 +20,7 @@ export interface PageFolder {
   serve: (ctx: Context, path: string) => Promise<void>;
 }
 
-/** What requests are handed to. Paths are those below the issuer. */
+/** Targets of requests. Paths are relative to the issuer. */
 export interface DispatchOptions {
   issuer: string;
   endpoints: Readonly<Record<string, Endpoint>>;
@@ -31,7 +31,7 @@ export interface DispatchOptions {
   at: (path: string) => Step;
 }
 
-/** How a request finds its endpoint. */
+/** Finds the endpoint of a request. */
 export interface Dispatch {
   /** Serves a request to one of our paths; calls `next` for any other. */
   middleware: (ctx: Context, next: Next) => Promise<void>;
@@ -46,7 +46,7 @@ interface Way {
   pass: Step;
 }
 
-/** What stands behind the last step of a way. */
+/** The last step of each endpoint. */
 const end = async (): Promise<void> => undefined;
 
 /**
@@ -96,7 +96,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 const stepsOf = (limits: readonly EndpointLimit[]): Step[] => limits.map(({ step }) => step);
 
-/** What a page is told before it may ask: pages that may not ask at all are told so. */
+/** Responds to a preflight request of a page; a page without permission gets no CORS headers. */
 function preflightSteps({ steps }: Endpoint): Step[] {
   return steps.filter((step) => step === refuseOpaqueOrigin);
 }

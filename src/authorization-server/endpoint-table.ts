@@ -55,13 +55,13 @@ import {
 import type { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import type { ResourceRegistry } from './resources.ts';
 
-/** What the endpoints work with. */
+/** Options of the endpoints. */
 export interface EndpointTableOptions {
   issuer: string;
   policy: RegistrationPolicy;
   /** Redirect schemes that the operator allows beside those of known apps. */
   redirectSchemes: readonly string[];
-  /** Makes ids that are a registration each; undefined where registrations are stored. */
+  /** Makes ids that are a registration each; undefined if registrations are stored. */
   givenIds: ReturnType<typeof createSealedClientIds> | undefined;
   artifacts: ArtifactStore;
   invitations: InvitationStore;
@@ -77,14 +77,14 @@ export interface EndpointTableOptions {
   accessTokens: IssuedAccessTokens;
   audit: AuditLog;
   limitOf: EndpointLimits;
-  /** Where an upstream sends people back to, by its name. */
+  /** Callback URL of an upstream, by its name. */
   upstreamCallback: (name: string) => Step;
   tokenLimit: ReturnType<typeof createTokenLimit>;
   refreshLoops: RefreshLoops;
   refreshGraceSeconds: number;
   repeatFromOtherAddress: TokenEndpointOptions['repeatFromOtherAddress'];
   sourceKeys: readonly string[];
-  /** Whether a device without a browser may log in with a code (RFC 8628). */
+  /** True if a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
   /** Wrong device codes of an address or a browser. */
   wrongDeviceCodes: Limit;
@@ -92,7 +92,7 @@ export interface EndpointTableOptions {
   sessionOf: (ctx: Context) => string | undefined;
   /** Keeps a login within one request. */
   flowLogins: FlowLogins;
-  /** Has the browser forget its login of the account pages, where that is apart. */
+  /** Has the browser forget its login of the account pages, if that is apart. */
   forgetLogin: (ctx: Context) => void;
   /** In front of where the engine takes up an interaction. */
   requirePass: Step;
@@ -305,7 +305,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       },
     }),
   };
-  /** Endpoints at paths of which a part varies: where the engine takes a request up again, and RFC 7592. */
+  /** Endpoints at paths with a variable part: the engine's resumption of a request, and RFC 7592. */
   const families: readonly EndpointFamily[] = [
     {
       path: '/authorize/<uid>',

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { unknownPasswordHash } from '../crypto/password.ts';
 import type { Account, Identity, IdentityChange } from '../storage/accounts.ts';
 
-/** Whose account it is that an identity provider speaks for, and what has to be written for that. */
+/** The account that an identity provider speaks for, and the writes that this needs. */
 export interface FoundAccount {
   account: Account;
-  /** How it was found; `linked` and `created` are so from now on. */
+  /** Origin of the account; `linked` and `created` take effect with the commit. */
   by: 'known' | 'linked' | 'created';
   changes: readonly IdentityChange[];
 }
@@ -13,7 +13,7 @@ export interface FoundAccount {
 /** One `@`, no blanks, nothing that does not print (T-190). */
 const emailShape = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,189}$/u;
 
-/** Whether a text of an identity provider is one e-mail address. */
+/** Returns true if a text of an identity provider is one e-mail address. */
 export function isEmailAddress(text: string): boolean {
   return emailShape.test(text);
 }
@@ -22,7 +22,10 @@ function linkIdentity({ issuer, subject }: Identity, accountId: string, at: numb
   return { type: 'linkIdentity', issuer, subject, accountId, at };
 }
 
-/** Gives an account to an identity. @param at epoch seconds */
+/**
+ * Returns an account to an identity.
+ * @param at epoch seconds
+ */
 export function linkAccount(account: Account, identity: Identity, at: number): FoundAccount {
   return { account, by: 'linked', changes: [linkIdentity(identity, account.id, at)] };
 }

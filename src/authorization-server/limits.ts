@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
-/** How often something may happen. */
+/** A limit of frequency. */
 export interface Limit {
   /** Times in a window. */
   times: number;
@@ -12,9 +12,9 @@ export interface Limit {
 export interface Limiter {
   /** Counts one and gives 0, or, over the limit, counts nothing and gives the seconds until there is room again. */
   take(key: string): Promise<number>;
-  /** Gives the seconds until there is room again without counting; 0 where there is room. */
+  /** Returns the seconds until there is room again without counting; 0 if there is room. */
   wait(key: string): Promise<number>;
-  /** Whether nobody took any for a whole window, of any key: then nobody has to wait. */
+  /** Returns true if nobody took any for a whole window, of any key: then nobody has to wait. */
   isIdle(): boolean;
   /** Takes one count off again: it turned out to be harmless. A key without counts is forgotten. */
   giveBack(key: string): Promise<void>;

@@ -2,7 +2,7 @@ import { type PasswordHasher, PasswordQueueFull } from '../crypto/password.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../storage/accounts.ts';
 import { createLimiter, type Limit } from './limits.ts';
 
-/** What came of a login attempt. */
+/** Result of a login attempt. */
 export type LoginResult =
   | { outcome: 'accepted'; account: Account }
   /** `accountId` is for the audit log alone: the person is not told whether there is such an account (T-116). */
@@ -36,7 +36,7 @@ export type Login = (
 /** The longest e-mail address there can be (RFC 5321 section 4.5.3.1.3, without the angle brackets). */
 const maxEmailCharacters = 254;
 
-/** What a login attempt is counted under. */
+/** Keys under which a login attempt is counted. */
 interface Attempt {
   name: string;
   address: string;
@@ -82,7 +82,10 @@ function createAttemptCounts(limits: LoginLimits) {
   }
 
   return {
-    /** Counts an attempt and gives 0; where a limit is reached it counts nowhere, and gives the seconds to wait. */
+    /**
+     * Counts an attempt.
+     * @returns 0, or the seconds to wait if a limit is reached; the attempt is then counted nowhere
+     */
     async take(attempt: Attempt): Promise<number> {
       for (const [index, { limiter, keyOf }] of countsOf(attempt).entries()) {
         const wait = await limiter.take(keyOf(attempt));

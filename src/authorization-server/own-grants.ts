@@ -13,13 +13,13 @@ import {
   type TrustedIssuer,
 } from './trusted-issuers/trusted-issuer.ts';
 
-/** What the operator lets in beside people who log in and clients that act for themselves. */
+/** Grants that the operator allows beside users who log in and clients that act for themselves. */
 export interface OwnGrantRules {
   trustedIssuers: readonly TrustedIssuer[];
   tokenExchange: readonly ExchangeRule[];
 }
 
-/** What the grants are made of. */
+/** Parts of the grants. */
 export interface OwnGrantParts {
   issuer: string;
   storage: Pick<Storage, 'accounts' | 'artifacts' | 'identities'>;
@@ -52,7 +52,7 @@ export function ownGrantsOff({ trustedIssuers, tokenExchange }: OwnGrantRules): 
   ];
 }
 
-/** What the metadata says of them, beside their names (draft-ietf-oauth-identity-assertion-authz-grant section 7). */
+/** Metadata members of these grants, beside their names (draft-ietf-oauth-identity-assertion-authz-grant section 7). */
 export function describeOwnGrants({ trustedIssuers }: OwnGrantRules): Record<string, unknown> {
   const forPeople = trustedIssuers.some(({ identityAssertions }) => identityAssertions);
   return forPeople ? { authorization_grant_profiles_supported: [identityAssertionProfile] } : {};

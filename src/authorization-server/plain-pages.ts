@@ -9,7 +9,7 @@ export interface Failure {
   /** The failure's name on the wire. */
   code: string;
   requestId: string;
-  /** What the browser sent of its languages. */
+  /** Languages of the browser, as it sent them. */
   acceptLanguage: string;
 }
 

@@ -8,17 +8,20 @@ import { tolerate } from './tolerances/tolerances.ts';
 export interface ProtectedResource {
   /** Its canonical URL: the `resource` clients ask for and the audience of its tokens (RFC 8707). */
   resource: string;
-  /** What people call it; stands on the consent page. */
+  /** Display name on the consent page. */
   name: string;
   /** Scopes, each with the sentence the consent page shows. */
   scopes: Record<string, string>;
-  /** What a client gets that asks for nothing in particular. */
+  /** Scopes of a client that requests none. */
   baselineScopes: readonly string[];
-  /** Whether its access tokens have to be bound to a key of the client (RFC 9449); they need not by default. */
+  /** True if its access tokens have to be bound to a key of the client (RFC 9449); they need not by default. */
   dpopRequired?: boolean;
-  /** What its access tokens are: looked up here, or a JWT that anybody can check (RFC 9068); opaque by default. */
+  /**
+   * Format of its access tokens: opaque, looked up here, or a JWT that anybody can verify (RFC 9068); opaque by
+   * default.
+   */
   accessTokenFormat?: 'opaque' | 'jwt';
-  /** Life of its access tokens, in seconds, where it differs from that of others. */
+  /** Life of its access tokens, in seconds, if it differs from that of others. */
   accessTokenSeconds?: number;
   /** Confidential clients that may introspect its access tokens; none by default (RFC 7662). */
   introspectedBy?: readonly string[];
@@ -26,7 +29,7 @@ export interface ProtectedResource {
   choices?: readonly ProtectedResource[];
 }
 
-/** Which tools of a resource scopes open, by name. */
+/** Names of the tools that scopes of a resource open. */
 export interface ScopeTools {
   byScope: Readonly<Record<string, readonly string[]>>;
   /** Tools that need no scope. */
@@ -34,9 +37,8 @@ export interface ScopeTools {
 }
 
 /**
- * Tells which tools the scopes a client asks an account for would open. `not_yet`: the server has not listed them so far, as
- * one that is still starting; undefined if the resource is served elsewhere.
- * Never throws.
+ * Lists the tools that the requested scopes would open for an account. `not_yet`: the server has not listed its tools,
+ * for example because it is starting; undefined if the resource is served elsewhere. Never throws.
  */
 export type ToolsOf = (asked: {
   accountId: string;
@@ -53,12 +55,12 @@ export interface ResourceRegistry {
   /** Every scope of every resource, in order, once. */
   readonly scopes: readonly string[];
   readonly default: ProtectedResource;
-  /** Whether any client may introspect tokens of any resource. */
+  /** True if any client may introspect tokens of any resource. */
   readonly hasIntrospection: boolean;
   /**
-   * Gives the resource an indicator means: itself, or, as far as the tolerances of the installation go, in another
-   * spelling (A7-02). The URL of a folder below which one server alone stands, such as the issuer or the origin, means the
-   * first resource of it as well: some clients shorten it so. Undefined for any other (T-023).
+   * Returns the resource an indicator means: itself, or, as far as the tolerances of the installation go, in another
+   * spelling (A7-02). The URL of a folder below which one server alone stands, such as the issuer or the origin, means
+   * the first resource of it as well: some clients shorten it so. Undefined for any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
   /**
@@ -68,7 +70,7 @@ export interface ResourceRegistry {
   findUnnamed(scopes: readonly string[]): ProtectedResource;
   /**
    * Has others in their place, from now on. Tokens for one that is gone are issued no more.
-   * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
+   * @throws TypeError if there is none, or one has no canonical URL; nothing is changed then
    */
   replace(resources: readonly ProtectedResource[]): void;
 }
@@ -76,7 +78,7 @@ export interface ResourceRegistry {
 /**
  * Creates the registry.
  * @param resources at least one, each with a canonical URL; those of one server share their scopes
- * @throws TypeError where that does not hold
+ * @throws TypeError if that does not hold
  */
 export function createResourceRegistry(resources: readonly ProtectedResource[]): ResourceRegistry {
   let now = arrange(resources);
@@ -108,7 +110,7 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
   };
 }
 
-/** What is looked up of resources, made once. */
+/** Look-ups of resources, built once. */
 function arrange(resources: readonly ProtectedResource[]) {
   const [first] = resources;
   if (!first) throw new TypeError('an authorization server needs at least one protected resource');
@@ -173,11 +175,11 @@ function shortenedUrls(
 }
 
 /**
- * What the engine needs to know of a resource.
+ * Returns the engine's description of a resource.
  * @param found the resource, or undefined for an unknown indicator
  * @param requestedScope the `scope` of the authorization request; undefined on other requests
  * @param grantableScopes scopes that belong to no resource (`openid`, `offline_access`)
- * @throws errors.InvalidTarget (RFC 8707 section 2), errors.InvalidScope where nothing that was asked for exists here
+ * @throws errors.InvalidTarget (RFC 8707 section 2), errors.InvalidScope if nothing that was asked for exists here
  */
 export function toResourceServer(
   found: ProtectedResource | undefined,

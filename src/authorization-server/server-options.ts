@@ -19,7 +19,7 @@ import type { ProtectedResource, ToolsOf } from './resources.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
 import type { UpstreamParts } from './upstream-login/no-upstreams.ts';
 
-/** What an authorization server is made of. */
+/** Parts of the authorization server. */
 export interface AuthorizationServerOptions {
   /** Issuer identifier: the public URL, without a trailing slash. */
   issuer: string;
@@ -28,55 +28,63 @@ export interface AuthorizationServerOptions {
   resources: readonly ProtectedResource[];
   /** Names the tools that scopes open, for the consent page. */
   toolsOf: ToolsOf;
-  /** Whether the resource server of a resource is in the same process, so that calls with its tokens are seen. */
+  /**
+   * Returns true if the resource server of a resource is in the same process, so that calls with its tokens are seen.
+   */
   isServedHere: (resource: string) => boolean;
   lifetimes: Lifetimes;
-  /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
+  /** Seconds during which a used refresh token gets its first response again; 0 for never. */
   refreshGraceSeconds: number;
-  /** What becomes of a used refresh token that comes again from another address within that time. */
+  /** Handling of a used refresh token that is sent again from another address within that time. */
   repeatFromOtherAddress: RepeatFromOtherAddress;
   /** The quirks of clients that are let through. */
   tolerances: Tolerances;
-  /** Whether each DPoP proof needs a nonce of ours, however recent it is. */
+  /** True if each DPoP proof needs a nonce of ours, however recent it is. */
   requireDpopNonce: boolean;
-  /** Whose client ID metadata documents are taken; nobody's where this is undefined. */
+  /** Policy for client ID metadata documents; none are accepted if it is undefined. */
   clientDocuments?: HostPolicyOptions & {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
     /** `if_fetchable` tries once whether any can be fetched, and leaves them out of the metadata until that is known. */
     announced: 'always' | 'if_fetchable';
   };
-  /** Whether a cookie alone proves a login also where servers at other ports of the host get it: over http. */
+  /** True if a cookie alone proves a login although servers on other ports of the host receive it: over http. */
   trustsOtherPorts: boolean;
-  /** Whether a device without a browser may log in with a code (RFC 8628). */
+  /** True if a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
-  /** Whether clients of the operator may act for themselves (RFC 6749 section 4.4). */
+  /** True if clients of the operator may act for themselves (RFC 6749 section 4.4). */
   clientCredentials: boolean;
-  /** Whom the operator lets in by assertions, and who may exchange tokens. */
+  /** Trusted issuers of assertions, and clients that may exchange tokens. */
   ownGrants: OwnGrantRules;
   /** The standing of logins at upstreams, which grants hang on. */
   linkStanding: LinkStanding;
   /** Takes logout tokens of upstreams. */
   takeLogoutToken: TakeLogoutToken;
-  /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
+  /**
+   * True if keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for
+   * no.
+   */
   clientKeys?: {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
   };
-  /** Logins elsewhere that people may come from; none where this is undefined. */
+  /** Logins elsewhere that people may come from; none if this is undefined. */
   upstreams?: UpstreamParts;
   /** The MCP sessions in the same process, for the account pages. */
   mcpConnections: McpConnections;
-  /** What people may enter for MCP servers behind the gate; nothing where this is undefined. */
+  /** Credentials for MCP servers behind the gateway that users may enter; none if undefined. */
   credentialForms?: CredentialForms;
   registration: {
     policy: RegistrationPolicy;
-    /** Whether a client gets an id that is its registration, and is stored by its first consent only. */
+    /** True if a client gets an id that is its registration, and is stored by its first consent only. */
     sealedIds: boolean;
     /** Redirect schemes that clients may have beside https, http, those with a dot, and those of known apps. */
     redirectSchemes: readonly string[];
   };
-  /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
+  /**
+   * Limits for each address: client registrations, authorization requests, failures at the token endpoint, wrong logins
+   * and fetched documents.
+   */
   limits: {
     registrations: Limit;
     authorizations: Limit;

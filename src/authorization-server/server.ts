@@ -50,13 +50,13 @@ export interface AuthorizationServer extends Dispatch {
   accessTokens: IssuedAccessTokens;
   /**
    * Issues tokens for other resources from now on; what was allowed for one that is gone comes back with it.
-   * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
+   * @throws TypeError if there is none, or one has no canonical URL; nothing is changed then
    */
   replaceResources(resources: readonly ProtectedResource[]): void;
   /** Takes note of calls with access tokens. */
   acceptedCalls: AcceptedCalls;
   /**
-   * Whether the person chose the server of a grant, as the request of the client named none.
+   * Returns true if the person chose the server of a grant, as the request of the client named none.
    * @param grantId the engine's id
    */
   isServerChosen(grantId: string): Promise<boolean>;
@@ -349,7 +349,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 const documentsUnreachable =
   'documents of clients cannot be fetched from this machine, so apps are told to register instead (Codex, Claude Code, VS Code): let it reach https://claude.ai and start again, or set clients.metadataDocuments.enabled to false, or to true where other hosts can be reached';
 
-/** Where documents and keys may be fetched from. */
+/** Guards of the hosts from which documents and keys may be fetched. */
 function reach({ dangerouslyFromLoopback }: { dangerouslyFromLoopback: boolean }) {
   return (address: string): boolean =>
     isPublicAddress(address) || (dangerouslyFromLoopback && isLoopbackAddress(address));

@@ -8,7 +8,7 @@ export interface UsedProofs {
    * Notes that a proof was used, and tells whether this was the first time, in any process on the database.
    * @param id a hash that names the proof and its key
    * @param expiresAt epoch seconds; until then it has to be remembered
-   * @throws StorageUnavailable where that cannot be written
+   * @throws StorageUnavailable if that cannot be written
    */
   useOnce(id: string, expiresAt: number): Promise<boolean>;
 }

@@ -72,7 +72,7 @@ import {
   unlinkUpstream,
 } from './upstreams-page.ts';
 
-/** What the account pages work with. */
+/** Options of the account pages. */
 export interface AccountPagesOptions {
   artifacts: ArtifactStore;
   sessions: OwnSessions;
@@ -186,11 +186,11 @@ function splitPath(path: string): PagePath {
   return { path: rest.join('/'), pageKey: first.slice(pageKeyMark.length) };
 }
 
-/** What a path names. */
+/** Parts of a path that name an upstream or an MCP server. */
 type Named = Pick<PersonalRequest, 'name' | 'mark'>;
 
 /**
- * Paths that name an upstream or an MCP server, and the account they are meant for where a call has asked for them: folder,
+ * Paths that name an upstream or an MCP server, with the mark of the intended account if a call asked for one: folder,
  * name, step, mark.
  */
 const namedPaths = [
@@ -208,8 +208,8 @@ function findPage(path: string): { page: Page; named: Named } | undefined {
 }
 
 /**
- * How long ago the person may have proved on the account pages who they are, in seconds, for changes of the ways to log in
- * (ASVS 5.0 7.5.1; T-209). A login for an app does not count.
+ * Maximum age of the user's authentication on the account pages, in seconds, for changes of the login methods (ASVS 5.0
+ * 7.5.1; T-209). A login for an app does not count.
  */
 const recentSeconds = 300;
 

@@ -18,9 +18,9 @@ export interface AccountRequest {
 /** A request of somebody who is logged in. */
 export interface PersonalRequest extends AccountRequest {
   who: LoggedIn;
-  /** What the path of the page names, where it names something. */
+  /** Name of the upstream or MCP server in the path, if the path has one. */
   name?: string | undefined;
-  /** The mark of the account that the page was asked for, where it was asked for one. */
+  /** The mark of the account that the page was asked for, if it was asked for one. */
   mark?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function goToPage({ ctx, url }: Pick<AccountRequest, 'ctx' | 'url'>, page
   goOn(ctx, page === '' ? url : `${url}/${page}`);
 }
 
-/** What a request names is not there, or not this person's: the same answer for both. */
+/** The thing that a request names does not exist, or belongs to another user: the response is the same for both. */
 export class PageMissing extends Error {
   override name = 'PageMissing';
 }

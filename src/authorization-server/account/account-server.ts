@@ -17,7 +17,7 @@ import { type CredentialForms, createOwnCredentials } from './credentials-page.t
 import { createLinkedUpstreams } from './linked-upstreams.ts';
 import type { OwnSessions } from './own-session.ts';
 
-/** What the account pages are made of. */
+/** Parts of the account pages. */
 export interface AccountServerOptions {
   issuer: string;
   provider: Provider;
@@ -34,7 +34,7 @@ export interface AccountServerOptions {
   upstreams: Upstreams;
   vault: Vault;
   beginUpstream: BeginUpstream;
-  /** What people may enter for MCP servers behind the gate. */
+  /** Credentials for MCP servers behind the gateway that users may enter. */
   credentialForms: CredentialForms;
   limits: { codes: Limit; resets: Limit };
   audit: AuditLog;

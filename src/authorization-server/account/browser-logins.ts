@@ -7,9 +7,12 @@ import type { BrowserLogin } from '../views/account/overview.ts';
 
 /** The browsers in which an account is logged in. */
 export interface BrowserLogins {
-  /** Gives them, the youngest login first, their upstreams by name. @param ownUid `uid` of the session that asks; undefined for nobody's */
+  /**
+   * Returns them, the youngest login first, their upstreams by name.
+   * @param ownUid `uid` of the session that asks; undefined for nobody's
+   */
   list(accountId: string, ownUid?: string): Promise<BrowserLogin[]>;
-  /** Ends one; false where the account has none with this id. */
+  /** Ends one; false if the account has none with this id. */
   end(accountId: string, id: string): Promise<boolean>;
   /** Ends all but one's own, and gives how many. */
   endOthers(accountId: string, ownUid?: string): Promise<number>;

@@ -7,7 +7,7 @@ import type { Limiter } from '../limits.ts';
 import { renderCodesOff, renderCodesOn, renderRecoveryCodes } from '../views/account/codes.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 
-/** What the page of one-time codes works with. */
+/** Options of the page of one-time codes. */
 export interface CodesPageOptions {
   secondFactor: SecondFactor;
   box: SealedBox;
@@ -69,7 +69,9 @@ export async function showFreshCodes(request: PersonalRequest, options: CodesPag
   showPage(ctx, renderRecoveryCodes(texts, { url, csrf, codes }));
 }
 
-/** KeyedQueue codes on, and goes on to the recovery codes, also where a form that was sent twice has turned them on. */
+/**
+ * Turns one-time codes on and redirects to the recovery codes, also if a form that was sent twice has turned them on.
+ */
 export async function turnCodesOn(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
   const { ctx, texts, form, who } = request;
   const { secondFactor, box, wrongCodes, audit } = options;
@@ -115,7 +117,7 @@ export async function turnCodesOff(
   goToPage(request, 'codes');
 }
 
-/** What it works with. */
+/** Options. */
 export interface FreshCodesOptions {
   box: SealedBox;
   /** Epoch seconds. */
@@ -155,7 +157,7 @@ export function keepFreshCodes(
   request.ctx.cookies.set(name, sealed.toString('base64url'), { ...attributes, maxAge: shownSeconds * 1000 });
 }
 
-/** Gives the recovery codes that this login made within the last minutes. */
+/** Returns the recovery codes that this login made within the last minutes. */
 export function findFreshCodes(
   request: PersonalRequest,
   { box, now }: FreshCodesOptions,

@@ -9,7 +9,7 @@ import type { ResourceRegistry } from '../resources.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
 import type { ClientSummary } from '../views/client-summary.ts';
 
-/** What the connected apps are read from, and ended with. */
+/** Options of the connected apps. */
 export interface ConnectedAppsOptions {
   artifacts: ArtifactStore;
   box: SealedBox;
@@ -22,11 +22,11 @@ export interface ConnectedAppsOptions {
 
 /** The apps that may act for an account: one entry a grant. */
 export interface ConnectedApps {
-  /** Gives them, the youngest first. */
+  /** Returns them, the youngest first. */
   list(accountId: string): Promise<ConnectedApp[]>;
   /**
    * Ends one: its tokens, streams, MCP sessions and running calls.
-   * @returns its client; undefined where the account has no such grant
+   * @returns its client; undefined if the account has no such grant
    */
   end(accountId: string, id: string): Promise<string | undefined>;
 }
@@ -85,7 +85,7 @@ export interface McpConnection {
   /** Names it to end it. */
   key: string;
   clientId: string;
-  /** What people call the server it is at, where there are several. */
+  /** Display name of the server, if there are several servers. */
   server?: string;
   /** Epoch seconds. */
   createdAt: number;
@@ -93,17 +93,17 @@ export interface McpConnection {
   usedAt: number;
 }
 
-/** What the account pages ask of the MCP endpoint in the same process. */
+/** Access to the MCP sessions in the same process. */
 export interface McpConnections {
-  /** Gives an account's open sessions, last used first. */
+  /** Returns an account's open sessions, last used first. */
   list(accountId: string): Promise<McpConnection[]>;
-  /** Ends a session with its streams and running calls; false where the account has none with this key. */
+  /** Ends a session with its streams and running calls; false if the account has none with this key. */
   end(accountId: string, key: string): Promise<boolean>;
   /** Ends an account's sessions with one client that were used by one grant last. @param app its client, and the grant as tokens name it */
   endOfGrant(accountId: string, app: { clientId: string; grantId: string }): Promise<void>;
 }
 
-/** Says what is known of a client; its id alone where it was removed or may not be used any more. */
+/** Describes a client; by its id alone if it was removed or may no longer be used. */
 export type ClientSummaries = (clientId: string) => Promise<ClientSummary>;
 
 /**

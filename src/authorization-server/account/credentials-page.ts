@@ -17,13 +17,16 @@ import {
 } from '../views/account/credentials.ts';
 import { goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
 
-/** What the pages of credentials for MCP servers work with. */
+/** Options of the pages of credentials for MCP servers. */
 export interface CredentialsPageOptions {
   credentials: OwnCredentials;
   audit: AuditLog;
 }
 
-/** Shows what the person has entered, and may enter. @throws PageMissing where that is nothing */
+/**
+ * Shows what the person has entered, and may enter.
+ * @throws PageMissing if that is nothing
+ */
 export async function showCredentials(
   { ctx, texts, url, csrf, who }: PersonalRequest,
   { credentials }: CredentialsPageOptions,
@@ -42,12 +45,12 @@ async function requireRoute(
   return route;
 }
 
-/** Whether the page was asked for an account, and the person is not that one. */
+/** Returns true if the page was asked for an account, and the person is not that one. */
 function isForAnother({ mark, who }: PersonalRequest): boolean {
   return mark !== undefined && mark !== accountMark(who.account.id);
 }
 
-/** What the form before did, where it names a credential that is there. */
+/** Result of the last form, if it names a credential that exists. */
 function noticeOf({ ctx, texts }: PersonalRequest, { fields }: EnteredRoute): string | undefined {
   const words = texts.account.credentials;
   const labelOf = (value: unknown): string | undefined => fields.find(({ name }) => name === value)?.label;
@@ -78,7 +81,7 @@ export async function showRouteCredentials(
 
 /**
  * Keeps what somebody who has logged in of late entered.
- * @throws PageMissing where there is no such thing to enter
+ * @throws PageMissing if there is no such thing to enter
  */
 export async function enterCredential(
   request: PersonalRequest,
@@ -103,7 +106,10 @@ export async function enterCredential(
   goToPage(request, `credentials/${route}?entered=${name}`);
 }
 
-/** Removes one: what was made with it ends. @throws PageMissing where nothing was entered */
+/**
+ * Removes one: what was made with it ends.
+ * @throws PageMissing if nothing was entered
+ */
 export async function removeCredential(
   request: PersonalRequest,
   { credentials, audit }: CredentialsPageOptions,
@@ -120,11 +126,11 @@ export async function removeCredential(
 /** One credential that people may enter. */
 export interface CredentialForm {
   name: string;
-  /** What people call it. */
+  /** Display name. */
   label: string;
-  /** Where they get it. */
+  /** Instructions for obtaining it. */
   help?: string | undefined;
-  /** Says why a value cannot be used where it is for; undefined where it can. */
+  /** Returns the reason why a value cannot be used; undefined if it can. */
   check(value: string): 'empty' | 'control_characters' | 'not_ascii' | undefined;
 }
 
@@ -132,28 +138,28 @@ export interface CredentialForm {
 export interface RouteForms {
   /** Its name in the settings. */
   route: string;
-  /** What people call it. */
+  /** Display name. */
   label: string;
   credentials: readonly CredentialForm[];
 }
 
-/** What people may enter now, by route; what is not there is asked for no more. */
+/** Credentials that users may enter now, by route. */
 export type CredentialForms = () => readonly RouteForms[];
 
-/** Why a value was not kept. */
+/** Reason why a value was not stored. */
 export type NotKept = 'unknown' | 'too_long' | NonNullable<ReturnType<CredentialForm['check']>>;
 
-/** What people have entered for MCP servers behind the gate. No value comes out of it. */
+/** Credentials that users entered for MCP servers behind the gateway. Their values cannot be read. */
 export interface OwnCredentials {
-  /** Gives the routes there is something to enter for, or something entered, with what was. */
+  /** Returns the routes there is something to enter for, or something entered, with what was. */
   list(accountId: string): Promise<EnteredRoute[]>;
   /** Keeps a value, sealed, in the place of one that is there. @returns why it did not */
   enter(key: BackendCredentialKey, value: string): Promise<NotKept | undefined>;
-  /** Removes one; false where nothing was entered. */
+  /** Removes one; false if nothing was entered. */
   remove(key: BackendCredentialKey): Promise<boolean>;
 }
 
-/** What it works with. */
+/** Options. */
 export interface OwnCredentialsOptions {
   forms: CredentialForms;
   store: Pick<BackendCredentialStore, 'listOf' | 'put' | 'remove'>;

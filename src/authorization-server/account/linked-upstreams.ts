@@ -6,7 +6,7 @@ import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 import type { LinkedUpstream, NamedUpstream } from '../views/account/upstreams.ts';
 
-/** What the accounts elsewhere of a person are read from. */
+/** Options of the linked upstream accounts. */
 export interface LinkedUpstreamsOptions {
   upstreams: Upstreams;
   vault: Pick<Vault, 'open' | 'profileOf'>;
@@ -15,18 +15,18 @@ export interface LinkedUpstreamsOptions {
 
 /** The accounts elsewhere of a person: logins and tokens that are held, and those that are only known. */
 export interface LinkedUpstreams {
-  /** Gives them, and the upstreams that could be linked as well. */
+  /** Returns them, and the upstreams that could be linked as well. */
   list(accountId: string): Promise<{ linked: LinkedUpstream[]; others: NamedUpstream[] }>;
-  /** Gives one by the name of its upstream. */
+  /** Returns one by the name of its upstream. */
   find(accountId: string, name: string): Promise<LinkedUpstream | undefined>;
-  /** Gives the issuers an account without a password can log in through; undefined where it has a password. */
+  /** Returns the issuers an account without a password can log in through; undefined if it has a password. */
   waysIn(account: Account): Promise<readonly string[] | undefined>;
-  /** Whether nobody could log in to the account any more without this upstream. */
+  /** Returns true if nobody could log in to the account any more without this upstream. */
   isOnlyWay(account: Account, name: string): Promise<boolean>;
   /**
    * Ends all that hangs on one, has its tokens given back, and forgets who the account is there.
-   * @returns false where there was nothing
-   * @throws LastLoginMethod where nobody could log in to the account any more, whatever else goes at the same moment
+   * @returns false if there was nothing
+   * @throws LastLoginMethod if nobody could log in to the account any more, whatever else goes at the same moment
    */
   unlink(account: Account, name: string): Promise<boolean>;
 }
@@ -83,7 +83,7 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
     return [...rows.map(describe), ...(await listKnown(accountId, rows))];
   }
 
-  /** Gives the issuers a login of an account may be of; those of upstreams with many issuers by its own links. */
+  /** Returns the issuers a login of an account may be of; those of upstreams with many issuers by its own links. */
   async function loginIssuers(accountId: string): Promise<string[]> {
     const rows = await links.listOfAccount(accountId);
     const offered = upstreams.all.filter(({ settings }) => settings.login);
@@ -120,7 +120,7 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
 }
 
 /**
- * Awaits a removal that is refused where nobody could log in to the account any more.
+ * Awaits a removal that is refused if nobody could log in to the account any more.
  * @returns what it gives, or that it was refused
  */
 export async function unlessLastWayIn(removal: Promise<boolean>): Promise<boolean | 'last way in'> {

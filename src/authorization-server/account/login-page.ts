@@ -12,7 +12,7 @@ import { type AccountRequest, goToPage } from './account-request.ts';
 import type { LoggedIn, OwnSessions } from './own-session.ts';
 import { goUpstream, sayOfUpstream } from './upstreams-page.ts';
 
-/** What the login of the account pages works with. */
+/** Options of the login of the account pages. */
 export interface AccountLoginOptions {
   upstreams: Upstreams;
   beginUpstream: BeginUpstream;
@@ -29,7 +29,7 @@ export interface AccountLoginOptions {
 export interface LoginRequest extends AccountRequest {
   /** Names the browser. */
   visitor: string;
-  /** Who is logged in already, where somebody has to show once more that it is them. */
+  /** The user who is logged in and must authenticate again. */
   who: LoggedIn | undefined;
 }
 
@@ -50,17 +50,17 @@ export function loginPage(path: string): string {
 }
 
 /**
- * The query of a login page.
+ * Builds the query of a login page.
  * @param next path of the page it leads on to; empty for the overview
- * @param comesBack of somebody who comes back from an upstream: `other=1` has it ask for another account, as the one there
- *   may not come in here; `denied=` names the one where they did not allow it
+ * @param comesBack state of a user who returns from an upstream: `other=1` has it ask for another account, as the one
+ *   there may not come in here; `denied=` names the one where they did not allow it
  */
 export function loginQuery(next: string, comesBack?: 'other=1' | `denied=${string}`): string {
   const query = [...(next === '' ? [] : [`next=${next}`]), ...(comesBack ? [comesBack] : [])].join('&');
   return query && `?${query}`;
 }
 
-/** Whether somebody comes from an upstream where they are logged in as one who may not come in here. */
+/** Returns true if the user returns from an upstream where their account is not admitted. */
 const isOtherWanted = ({ ctx }: AccountRequest): boolean => ctx.query.other === '1';
 
 function bindingOf({ visitor }: LoginRequest): string {

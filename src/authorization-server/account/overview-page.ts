@@ -8,7 +8,7 @@ import type { ClientSummaries, ConnectedApps, McpConnections } from './connected
 import type { OwnCredentials } from './credentials-page.ts';
 import type { LinkedUpstreams } from './linked-upstreams.ts';
 
-/** What the overview shows and ends. */
+/** Options of the overview. */
 export interface OverviewOptions {
   apps: ConnectedApps;
   browsers: BrowserLogins;
@@ -60,7 +60,10 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
   showPage(ctx, page);
 }
 
-/** Shows what ends with an app. @throws PageMissing where it is not one of the person's */
+/**
+ * Shows what ends with an app.
+ * @throws PageMissing if it is not one of the person's
+ */
 async function askBeforeEnd(request: PersonalRequest, apps: ConnectedApps): Promise<void> {
   const { ctx, texts, url, csrf, who } = request;
   const id = requiredId(request);
@@ -94,7 +97,10 @@ export async function endApp(request: PersonalRequest, { apps, audit }: Overview
   tellEnding(request, 'app');
 }
 
-/** Ends an MCP session. @throws PageMissing where it is not one of the person's */
+/**
+ * Ends an MCP session.
+ * @throws PageMissing if it is not one of the person's
+ */
 export async function endConnection(
   request: PersonalRequest,
   { mcpConnections, audit }: OverviewOptions,
@@ -105,7 +111,10 @@ export async function endConnection(
   tellEnding(request, 'connection');
 }
 
-/** Ends a login in another browser. @throws PageMissing where it is not one of the person's */
+/**
+ * Ends a login in another browser.
+ * @throws PageMissing if it is not one of the person's
+ */
 export async function endBrowser(
   request: PersonalRequest,
   { browsers, audit }: OverviewOptions,

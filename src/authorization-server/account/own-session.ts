@@ -19,20 +19,23 @@ export interface LoggedIn {
   url: string;
 }
 
-/** How somebody logged in. */
+/** A new login. */
 export interface NewLogin {
   accountId: string;
-  /** How the person proved who they are (RFC 8176). */
+  /** Authentication methods of the login (RFC 8176). */
   amr: string[];
-  /** When they did, epoch seconds; now where it is left out. */
+  /** Time of the login, epoch seconds; now if it is left out. */
   loginTs?: number | undefined;
-  /** When they last proved it for the account pages, epoch seconds; undefined for a login that proves nothing fresh. */
+  /**
+   * Time of the last authentication for the account pages, epoch seconds; undefined for a login that proves nothing
+   * fresh.
+   */
   provedAt: number | undefined;
-  /** What the login hangs on elsewhere. */
+  /** The upstream login that this login depends on. */
   acr?: string | undefined;
 }
 
-/** What logins in browsers are made with. */
+/** Parts of the logins in browsers. */
 export interface OwnSessionOptions {
   provider: Provider;
   accounts: AccountStore;
@@ -41,7 +44,9 @@ export interface OwnSessionOptions {
   issuer: string;
   /** Cookie keys of the installation. */
   cookieKeys: readonly string[];
-  /** Whether servers at other ports of the host get our cookies: a cookie then counts only with the key of its pages. */
+  /**
+   * True if servers at other ports of the host get our cookies: a cookie then counts only with the key of its pages.
+   */
   portsShareCookies: boolean;
   /** Epoch seconds. */
   now: () => number;
@@ -50,8 +55,8 @@ export interface OwnSessionOptions {
 /** The login of the browser that asks, for pages that stand outside of any authorization request. */
 export interface OwnSessions {
   /**
-   * Returns who is logged in; undefined where nobody is, or the account was removed or disabled.
-   * @param pageKey the key in the address of the page, where there is one
+   * Returns who is logged in; undefined if nobody is, or the account was removed or disabled.
+   * @param pageKey the key in the address of the page, if there is one
    */
   find(ctx: Context, pageKey: string | undefined): Promise<LoggedIn | undefined>;
   /** Returns who is logged in, for a request that something else than a page of theirs proves: the state of an upstream. */
@@ -69,9 +74,8 @@ export interface OwnSessions {
 }
 
 /**
- * Creates the access to the login sessions of the account pages. What is written goes into the request's write set.
- *
- * Where servers at other ports of the host get our cookies, the session has a cookie of its own, which the engine never
+ * Creates the access to the login sessions of the account pages. What is written goes into the request's write set. If
+ * servers on other ports of the host get our cookies, the session has a cookie of its own, which the engine never
  * reads, and counts only on pages whose address has its key: browsers send no address of ours anywhere (T-208).
  */
 export function createOwnSessions(options: OwnSessionOptions): OwnSessions {

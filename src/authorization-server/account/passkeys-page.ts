@@ -8,7 +8,7 @@ import { maxPasskeyName, passkeyScriptSource } from '../views/passkey-form.ts';
 import { goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 
-/** What the page of passkeys works with. */
+/** Options of the page of passkeys. */
 export interface PasskeysPageOptions {
   passkeys: Passkeys;
   store: PasskeyStore;
@@ -25,7 +25,7 @@ function nameIn({ form }: PersonalRequest): string {
   return (form.get('name') ?? '').trim().slice(0, maxPasskeyName);
 }
 
-/** A name that tells a new passkey from the others: the browser it is made in, with a number where one has that name. */
+/** A name that tells a new passkey from the others: the browser it is made in, with a number if one has that name. */
 function suggestName({ ctx, texts }: PersonalRequest, passkeys: readonly StoredPasskey[]): string {
   const family = browserFamily(ctx.get('user-agent'));
   const first = family
@@ -37,7 +37,10 @@ function suggestName({ ctx, texts }: PersonalRequest, passkeys: readonly StoredP
   return name;
 }
 
-/** The passkey of the person that a page is about. @throws PageMissing where it is not one of theirs */
+/**
+ * The passkey of the person that a page is about.
+ * @throws PageMissing if it is not one of theirs
+ */
 async function requireOwn(
   { ctx, who }: PersonalRequest,
   { store }: PasskeysPageOptions,
@@ -78,7 +81,10 @@ export async function addPasskey(request: PersonalRequest, options: PasskeysPage
   goToPage(request, 'passkeys');
 }
 
-/** Asks for another name of a passkey. @throws PageMissing where it is not one of the person's */
+/**
+ * Asks for another name of a passkey.
+ * @throws PageMissing if it is not one of the person's
+ */
 export async function showPasskeyRenaming(
   request: PersonalRequest,
   options: PasskeysPageOptions,
@@ -88,7 +94,10 @@ export async function showPasskeyRenaming(
   showPage(ctx, renderPasskeyRenaming(texts, { url, csrf, passkey }));
 }
 
-/** Gives a passkey another name; without one it keeps its own. @throws PageMissing where it is not one of the person's */
+/**
+ * Renames a passkey; without a name it keeps its own.
+ * @throws PageMissing if it is not one of the person's
+ */
 export async function renamePasskey(
   request: PersonalRequest,
   { store, audit }: PasskeysPageOptions,
@@ -103,7 +112,10 @@ export async function renamePasskey(
   goToPage(request, 'passkeys');
 }
 
-/** Asks whether a passkey is to be removed. @throws PageMissing where it is not one of the person's */
+/**
+ * Asks whether a passkey is to be removed.
+ * @throws PageMissing if it is not one of the person's
+ */
 export async function showPasskeyRemoval(
   request: PersonalRequest,
   options: PasskeysPageOptions,
@@ -114,8 +126,8 @@ export async function showPasskeyRemoval(
 }
 
 /**
- * Removes a passkey. Refused where nobody could log in to the account any more.
- * @throws PageMissing where it is not one of the person's
+ * Removes a passkey. Refused if nobody could log in to the account any more.
+ * @throws PageMissing if it is not one of the person's
  */
 export async function removePasskey(request: PersonalRequest, options: PasskeysPageOptions): Promise<void> {
   const { ctx, texts, form, who } = request;

@@ -25,7 +25,7 @@ import {
 import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
 import type { OwnSessions } from './own-session.ts';
 
-/** What the change of a password works with. */
+/** Options of the change of a password. */
 export interface PasswordPageOptions {
   accounts: AccountStore;
   hasher: PasswordHasher;
@@ -45,9 +45,9 @@ export function showPasswordChange(request: PersonalRequest, problem?: string): 
 }
 
 /**
- * Carries out a change of the password: by who knows the one there is, counted like a login. Every session and grant
- * of the account ends, and this browser gets a new session (T-123, T-119). It is no younger a login than the one before:
- * a password alone does not open the pages that ask for a login of late, where the account has one-time codes.
+ * Carries out a change of the password: by who knows the one there is, counted like a login. Every session and grant of
+ * the account ends, and this browser gets a new session (T-123, T-119). It is no younger a login than the one before: a
+ * password alone does not open the pages that ask for a login of late, if the account has one-time codes.
  */
 export async function submitPasswordChange(
   request: PersonalRequest,
@@ -113,7 +113,7 @@ export function readNewPassword(
 /** Enough to choose a password; whoever takes longer opens the link again, which works until it is used. */
 const keptSeconds = 900;
 
-/** What a key may look like; nothing else goes into a cookie. */
+/** Form of a key; a cookie contains nothing else. */
 const keyShape = /^[\w-]{1,64}$/;
 
 function cookieOf({ url }: AccountRequest) {
@@ -166,7 +166,7 @@ export function dropResetKey(request: AccountRequest): void {
   request.ctx.cookies.set(name, null, attributes);
 }
 
-/** What a reset of a password works with. */
+/** Options of the reset of a password. */
 export interface ResetPageOptions {
   accounts: AccountStore;
   artifacts: ArtifactStore;

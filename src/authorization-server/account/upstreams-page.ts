@@ -15,7 +15,7 @@ import {
 import { type AccountRequest, goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 
-/** What the pages of accounts elsewhere work with. */
+/** Options of the pages of accounts elsewhere. */
 export interface UpstreamsPageOptions {
   upstreams: Upstreams;
   vault: Pick<Vault, 'open'>;
@@ -25,7 +25,7 @@ export interface UpstreamsPageOptions {
   audit: AuditLog;
 }
 
-/** What became of the form before, for the page that follows it; only names of upstreams that are there count. */
+/** Returns the notice about the last form, for the page that follows it; only names of configured upstreams count. */
 function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageOptions): string | undefined {
   const { linkDone, linkDenied, unlinkDone } = texts.account.upstreams;
   const say = (words: (service: string) => string, name: unknown) => sayOfUpstream(upstreams, words, name);
@@ -33,7 +33,10 @@ function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageO
   return say(linkDone, linked) ?? say(linkDenied, denied) ?? say(unlinkDone, unlinked);
 }
 
-/** Shows the accounts elsewhere. @throws PageMissing where there are none, and none can be linked */
+/**
+ * Shows the accounts elsewhere.
+ * @throws PageMissing if there are none, and none can be linked
+ */
 export async function showUpstreams(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
   const { ctx, texts, url, csrf, who } = request;
   const page = await options.linked.list(who.account.id);
@@ -47,7 +50,7 @@ function requireUpstream({ name = '' }: PersonalRequest, { upstreams }: Upstream
   return upstream;
 }
 
-/** Whether the page was asked for an account, and the person is not that one. */
+/** Returns true if the page was asked for an account, and the person is not that one. */
 function isForAnother({ mark, who }: PersonalRequest): boolean {
   return mark !== undefined && mark !== accountMark(who.account.id);
 }
@@ -76,7 +79,7 @@ export async function showUpstreamLink(
 
 /**
  * Sends somebody who has logged in of late on to an upstream, to come back as who they are there (T-089).
- * @throws PageMissing where there is no such upstream
+ * @throws PageMissing if there is no such upstream
  */
 export async function beginUpstreamLink(
   request: PersonalRequest,
@@ -105,7 +108,7 @@ export async function beginUpstreamLink(
 /**
  * Asks whether an account elsewhere is to be unlinked.
  * @param wasRefused whether that was tried, and would leave nobody a way to log in
- * @throws PageMissing where it is not linked
+ * @throws PageMissing if it is not linked
  */
 export async function showUpstreamUnlink(
   request: PersonalRequest,
@@ -120,9 +123,9 @@ export async function showUpstreamUnlink(
 }
 
 /**
- * Unlinks an account elsewhere: what hangs on it ends at once, and its tokens are given back. Refused where nobody could
+ * Unlinks an account elsewhere: what hangs on it ends at once, and its tokens are given back. Refused if nobody could
  * log in any more.
- * @throws PageMissing where it is not linked
+ * @throws PageMissing if it is not linked
  */
 export async function unlinkUpstream(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
   const { ctx, who, name = '' } = request;
@@ -137,7 +140,7 @@ export async function unlinkUpstream(request: PersonalRequest, options: Upstream
   goToPage(request, `upstreams?unlinked=${name}`);
 }
 
-/** What sends somebody on from the account pages. */
+/** Options of the redirect to an upstream. */
 export interface GoUpstreamOptions {
   beginUpstream: BeginUpstream;
   audit: AuditLog;
@@ -145,7 +148,7 @@ export interface GoUpstreamOptions {
 
 /**
  * Sends somebody from the account pages on to an upstream.
- * @returns what to tell them where that cannot be done; undefined where they are on their way
+ * @returns what to tell them if that cannot be done; undefined if they are on their way
  */
 export async function goUpstream(
   { ctx, texts }: AccountRequest,
@@ -174,7 +177,8 @@ export async function goUpstream(
 }
 
 /**
- * What is said to somebody who comes back from an upstream that a query names; only names of upstreams that are there count.
+ * Returns the message for a user who returns from the upstream that a query names; only names of configured upstreams
+ * count.
  * @param words takes the label of the upstream
  * @param name value of the query's parameter
  */

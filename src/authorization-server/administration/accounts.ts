@@ -17,13 +17,13 @@ export interface AccountSummary {
   createdAt: number;
   /** Since when it is disabled, epoch seconds; absent while it is not. */
   disabledAt?: number;
-  /** Names of the upstreams it is linked with; absent where there are none. */
+  /** Names of the upstreams it is linked with; absent if there are none. */
   upstreams?: string[];
 }
 
 /** One account, with who it is at identity providers. */
 export interface ShownAccount extends AccountSummary {
-  /** Absent where it is nobody elsewhere. */
+  /** Absent if it is nobody elsewhere. */
   identities?: KnownIdentity[];
 }
 
@@ -35,7 +35,7 @@ function summarize({ id, email, createdAt, disabledAt }: Account): AccountSummar
 }
 
 /**
- * What an operator does to accounts.
+ * Operations on accounts.
  * @param now epoch seconds
  */
 export function administerAccounts(
@@ -58,9 +58,12 @@ export function administerAccounts(
   const byEmail = (email: string): Promise<Account> => findAccount(accounts, email);
 
   return {
-    /** Gives a fresh random password, for a person to keep. */
+    /** Returns a fresh random password, for a person to keep. */
     suggestPassword: randomPassword,
-    /** Adds an account. @throws AdministrationRefused where the address or the password will not do, or is taken */
+    /**
+     * Adds an account.
+     * @throws AdministrationRefused if the address or the password will not do, or is taken
+     */
     async add(email: string, password: string): Promise<AccountSummary> {
       const name = normalizeEmail(email);
       if (name.length > 254 || !emailShape.test(name))
@@ -70,11 +73,14 @@ export function administerAccounts(
         throw new AdministrationRefused('already_exists', `There is an account ${name} already.`);
       return account;
     },
-    /** Gives all accounts, by e-mail address. */
+    /** Returns all accounts, by e-mail address. */
     async list(): Promise<AccountSummary[]> {
       return Promise.all((await accounts.list()).map(withUpstreams));
     },
-    /** Gives one account. @throws AdministrationRefused where there is none */
+    /**
+     * Returns one account.
+     * @throws AdministrationRefused if there is none
+     */
     async show(email: string): Promise<ShownAccount> {
       const account = await byEmail(email);
       const known = await identities.listOf(account.id);
@@ -87,11 +93,17 @@ export function administerAccounts(
     async disable(email: string): Promise<void> {
       await accounts.setDisabled((await byEmail(email)).id, now());
     },
-    /** Opens a disabled account again; what ended stays ended. @throws AdministrationRefused where there is none */
+    /**
+     * Opens a disabled account again; what ended stays ended.
+     * @throws AdministrationRefused if there is none
+     */
     async enable(email: string): Promise<void> {
       await accounts.setDisabled((await byEmail(email)).id, undefined);
     },
-    /** Removes an account with its notes, sessions and tokens. @throws AdministrationRefused where there is none */
+    /**
+     * Removes an account with its notes, sessions and tokens.
+     * @throws AdministrationRefused if there is none
+     */
     async remove(email: string): Promise<void> {
       await accounts.remove((await byEmail(email)).id);
     },
@@ -103,7 +115,7 @@ export function administerAccounts(
   };
 }
 
-/** What the access of people is looked after with. */
+/** Options of the operations on logins. */
 export interface AccountAccessOptions {
   storage: Pick<Storage, 'accounts' | 'artifacts' | 'passkeys' | 'oneTimeCodes' | 'upstreams'>;
   box: SealedBox;
@@ -119,10 +131,10 @@ export interface PasswordReset {
   expiresAt: number;
 }
 
-/** How long a reset works (T-123). */
+/** Lifetime of a password reset link, in seconds (T-123). */
 const resetSeconds = 3600;
 
-/** What an operator does about the logins of people. */
+/** Operations on the logins of users. */
 export function administerAccountAccess({ storage, box, now }: AccountAccessOptions) {
   const { accounts, artifacts, passkeys, oneTimeCodes } = storage;
   const byEmail = (email: string): Promise<Account> => findAccount(accounts, email);
@@ -131,7 +143,7 @@ export function administerAccountAccess({ storage, box, now }: AccountAccessOpti
   return {
     /**
      * Makes a one-time link with which a person sets a new password: 128 random bits, stored as a hash, for an hour.
-     * @throws AdministrationRefused where there is no such account, or it is disabled
+     * @throws AdministrationRefused if there is no such account, or it is disabled
      */
     async startPasswordReset(email: string): Promise<PasswordReset> {
       const account = await byEmail(email);
@@ -147,7 +159,10 @@ export function administerAccountAccess({ storage, box, now }: AccountAccessOpti
         throw new AdministrationRefused('not_found', 'The account was removed meanwhile.');
       return { path: `/account/reset?key=${key}`, expiresAt };
     },
-    /** Gives the logins of an account in browsers. @throws AdministrationRefused where there is none */
+    /**
+     * Returns the logins of an account in browsers.
+     * @throws AdministrationRefused if there is none
+     */
     async listSessions(email: string): Promise<{ id: string; loggedInAt: number }[]> {
       const logins = await browsers.list((await byEmail(email)).id);
       return logins.map(({ id, loggedInAt }) => ({ id, loggedInAt }));

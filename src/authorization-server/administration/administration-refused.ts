@@ -1,6 +1,6 @@
 /**
- * Why an operator's request cannot be carried out. Scripts may rely on them: what is named is not there, is there already, will
- * not do as it was given, or does not allow it as things stand.
+ * Reason why an operator's request was rejected. Scripts may rely on them: the named thing does not exist, exists
+ * already, is invalid, or does not allow the operation in its present state.
  */
 export type AdministrationReason = 'not_found' | 'already_exists' | 'invalid' | 'not_possible';
 

@@ -15,7 +15,7 @@ import { administerSessions } from './sessions.ts';
 import { administerUpstreams } from './upstreams.ts';
 
 /**
- * What an operator does, on the database of a running server or of one that is stopped. Whatever is removed takes its
+ * Creates the operator's operations on the database of a running or a stopped server. Whatever is removed takes its
  * sessions, grants and tokens along, at once and in every process. What changes anything is noted in the audit log.
  * @param now epoch seconds; the clock of the machine by default
  * @param operator who does it; the user this process runs as by default
@@ -88,14 +88,14 @@ export function createAdministration(
 }
 
 /**
- * What an operator does to an installation as a whole.
+ * Operations on the installation as a whole.
  * @param record takes note of it
  */
 export function administerInstallation(record: RecordAction) {
   return {
     /**
      * Notes that a backup was put in the place of the data, behind what the backup knows of.
-     * @param restored how old the backup is, epoch seconds, where it tells; whether what was issued was kept
+     * @param restored how old the backup is, epoch seconds, if it tells; whether what was issued was kept
      */
     async noteRestored({
       asOf,

@@ -11,11 +11,11 @@ export interface AuditRecord {
   hash: string;
 }
 
-/** What came of the check of the log. */
+/** Result of the check of the audit log. */
 export interface AuditVerdict {
-  /** Whether no change was found. */
+  /** True if no change was found. */
   isWhole: boolean;
-  /** How many rows there are. */
+  /** Number of rows. */
   rows: number;
   /** The last row: to note elsewhere, and to check against later. */
   head: { seq: number; hash: string } | undefined;
@@ -24,7 +24,7 @@ export interface AuditVerdict {
   faults: ChainFault[];
 }
 
-/** How often a check is begun again because old rows were dropped meanwhile. */
+/** Maximum number of attempts of a check that restarts because old rows were deleted meanwhile. */
 const maxAttempts = 3;
 
 /** Rows read at once. */
@@ -34,7 +34,7 @@ const batchSize = 1000;
 const maxFaults = 100;
 
 /**
- * What an operator does with the audit log.
+ * Operations on the audit log.
  * @param key binds its rows
  */
 export function administerAudit(store: AuditStore, key: () => string) {
@@ -88,11 +88,11 @@ export function administerAudit(store: AuditStore, key: () => string) {
   }
 
   return {
-    /** Gives the newest events that fit, the newest last. */
+    /** Returns the newest events that fit, the newest last. */
     async list(query: AuditQuery): Promise<AuditRecord[]> {
       return (await store.read({ ...query, newestFirst: true })).map(toRecord).reverse();
     },
-    /** Gives all events that fit, the oldest first. */
+    /** Returns all events that fit, the oldest first. */
     async *read(query: Omit<AuditQuery, 'limit' | 'newestFirst'>): AsyncGenerator<AuditRecord> {
       for await (const row of rows(query)) yield toRecord(row);
     },

@@ -22,7 +22,7 @@ const inSettings =
   'This client stands in the settings: change clients.preRegistered there, and start the server again.';
 
 /**
- * What an operator does to clients.
+ * Operations on clients.
  * @param now epoch seconds
  */
 export function administerClients(
@@ -60,11 +60,14 @@ export function administerClients(
   return {
     /** Adds a client; its secret is given once. @throws AdministrationRefused naming every problem */
     add: (client: ClientToAdd): Promise<AddedClient> => addClient(clients, box, now, client),
-    /** Gives all clients, registered ones first, oldest first, then those known by documents. */
+    /** Returns all clients, registered ones first, oldest first, then those known by documents. */
     async list(): Promise<KnownClient[]> {
       return (await showAll()).map(({ metadata: _metadata, ...client }) => client);
     },
-    /** Gives a client with all it says about itself. @throws AdministrationRefused where there is none */
+    /**
+     * Returns a client with all its metadata.
+     * @throws AdministrationRefused if there is none
+     */
     async show(clientId: string): Promise<ShownClient> {
       const client = (await showAll()).find((one) => one.clientId === clientId);
       if (!client)
@@ -74,16 +77,22 @@ export function administerClients(
         );
       return client;
     },
-    /** Lets a client in that waits, or was denied. @throws AdministrationRefused where there is none to decide about */
+    /**
+     * Lets a client in that waits, or was denied.
+     * @throws AdministrationRefused if there is none to decide about
+     */
     approve: (clientId: string): Promise<void> => decide(clientId, 'approved'),
-    /** Keeps a client out; its grants and tokens end. @throws AdministrationRefused where there is none to decide about */
+    /**
+     * Keeps a client out; its grants and tokens end.
+     * @throws AdministrationRefused if there is none to decide about
+     */
     deny: (clientId: string): Promise<void> => decide(clientId, 'denied'),
     /** Makes an invitation to register; its token is given once. @throws AdministrationRefused for bad numbers */
     invite: (wanted: { uses: number; lifeSeconds: number }): Promise<IssuedInvitation> =>
       inviteClient(invitations, wanted, now()),
     /**
      * Removes a client with its grants and tokens.
-     * @throws AdministrationRefused where there is none, or where it stands in the settings and would come back
+     * @throws AdministrationRefused if there is none, or where it stands in the settings and would come back
      */
     async remove(clientId: string): Promise<void> {
       await refuseSettings(clientId);
@@ -112,7 +121,7 @@ export interface AddedClient {
 }
 
 /**
- * Adds a client of the operator, with a random id unless one is given, and a random secret where its method needs one.
+ * Adds a client of the operator, with a random id unless one is given, and a random secret if its method needs one.
  * @param now epoch seconds
  * @throws AdministrationRefused naming every problem
  */
@@ -158,7 +167,7 @@ const limits = { uses: 10_000, seconds: 365 * 86_400 } as const;
  * @param uses how many clients may be registered with it
  * @param lifeSeconds how long it is good
  * @param now epoch seconds
- * @throws AdministrationRefused where either is out of range
+ * @throws AdministrationRefused if either is out of range
  */
 export async function inviteClient(
   invitations: InvitationStore,
@@ -182,15 +191,15 @@ export async function inviteClient(
 /** A client as an operator sees it. What it says about itself is as it said it. */
 export interface KnownClient {
   clientId: string;
-  /** How it became known: by itself, by the operator's command or settings, or by the document its id is the URL of. */
+  /** Origin of the client: its own registration, the operator's command or settings, or the document at its id. */
   kind: ClientOrigin | 'document';
-  /** Whether it may be used. */
+  /** True if it may be used. */
   status: ClientStatus;
   name: string;
   redirectUris: string[];
-  /** When it registered, or its document was fetched, epoch seconds. */
+  /** Time of its registration, or of the last fetch of its document, epoch seconds. */
   createdAt: number;
-  /** When a grant of it was made or a token redeemed last, epoch seconds; absent where it never got a grant. */
+  /** Time of the last new grant or redeemed token, epoch seconds; absent if the client never got a grant. */
   usedAt?: number;
   /** Consents that have not ended. */
   grants: number;

@@ -4,12 +4,12 @@ import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount } from './find-account.ts';
 import type { RecordAction } from './recorded.ts';
 
-/** What somebody entered for an MCP server, as an operator sees it: never its value. */
+/** A credential for an MCP server as an operator sees it, without its value. */
 export interface ListedCredential extends EnteredCredential {
   email: string;
 }
 
-/** Which of them are removed. */
+/** Selection of the credentials to remove. */
 export interface CredentialsToRemove {
   /** Name of the route in the settings. */
   route: string;
@@ -20,7 +20,7 @@ export interface CredentialsToRemove {
 }
 
 /**
- * What an operator does to what people entered for MCP servers behind the gate.
+ * Operations on the credentials that users entered for MCP servers behind the gateway.
  * @param record takes note of what was removed
  */
 export function administerCredentials(
@@ -36,12 +36,15 @@ export function administerCredentials(
   }
 
   return {
-    /** Gives who has entered what, and when, by account. @throws AdministrationRefused where there is no such account */
+    /**
+     * Returns who has entered what, and when, by account.
+     * @throws AdministrationRefused if there is no such account
+     */
     list,
     /**
      * Removes what was entered; processes and connections made with it end within a second.
      * @returns how many
-     * @throws AdministrationRefused where there is no such account, or nothing was entered
+     * @throws AdministrationRefused if there is no such account, or nothing was entered
      */
     async remove({ route, email, name }: CredentialsToRemove): Promise<number> {
       const wanted = (await list(email)).filter(

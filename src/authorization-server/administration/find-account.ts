@@ -6,7 +6,10 @@ export function printableEmail(email: string): string {
   return email.slice(0, 100).replace(/\p{C}/gu, '');
 }
 
-/** Finds an account by its e-mail address. @throws AdministrationRefused where there is none */
+/**
+ * Finds an account by its e-mail address.
+ * @throws AdministrationRefused if there is none
+ */
 export async function findAccount(accounts: AccountStore, email: string): Promise<Account> {
   const account = await accounts.findByEmail(email);
   if (account) return account;

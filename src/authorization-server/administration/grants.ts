@@ -12,27 +12,27 @@ export interface ListedGrant {
   accountId: string;
   email: string;
   clientId: string;
-  /** Scopes by resource; none where it gives only what needs no scope. */
+  /** Scopes by resource; none if it gives only what needs no scope. */
   resources: Record<string, readonly string[]>;
-  /** When something was last redeemed or refreshed under it, epoch seconds. */
+  /** Time of its last redeemed code or refresh, epoch seconds. */
   usedAt?: number;
   /** Epoch seconds. */
   expiresAt: number;
-  /** Name of the upstream whose login it hangs on, where it hangs on one. */
+  /** Name of the upstream whose login it hangs on, if it hangs on one. */
   upstream?: string;
 }
 
 /** Stands before ids, which may begin with a hyphen: no command line takes them for an option. */
 const prefix = 'grant_';
 
-/** Which grants or sessions are asked for; all where nothing is given. */
+/** Selection of grants or sessions; all if it is empty. */
 export interface OfWhom {
   email?: string;
   clientId?: string;
 }
 
 /**
- * What an operator does to grants.
+ * Operations on grants.
  * @param now epoch seconds
  */
 export function administerGrants(
@@ -67,9 +67,15 @@ export function administerGrants(
     return found;
   };
   return {
-    /** Gives the grants that have not expired. @throws AdministrationRefused where there is no such account */
+    /**
+     * Returns the grants that have not expired.
+     * @throws AdministrationRefused if there is no such account
+     */
     list,
-    /** Ends a grant with its tokens, streams and calls. @throws AdministrationRefused where there is none */
+    /**
+     * Ends a grant with its tokens, streams and calls.
+     * @throws AdministrationRefused if there is none
+     */
     async revoke(name: string): Promise<void> {
       const id = name.replace(prefix, '');
       if (!(await artifacts.findGrant(id)))

@@ -6,20 +6,20 @@ import type { RecordAction } from './recorded.ts';
 
 /** A key as an operator sees it: everything but the key. */
 export interface ListedKey extends KeyStanding {
-  /** How much of the database is sealed under it; of sealing keys alone. */
+  /** Number of rows sealed under it; for sealing keys only. */
   sealedRows?: number;
 }
 
 /** A key that will take the place of the one in use. */
 export interface RotatedKey extends KeyStanding {
-  /** False where it was waiting already. */
+  /** False if it was waiting already. */
   isNew: boolean;
   /** Keys it passes over, as they stood before: they were to be in use later than a key of now can be. */
   misdated: KeyStanding[];
 }
 
 /**
- * What an operator does to the keys.
+ * Operations on the keys.
  * @param record takes note of each rotation
  * @param now epoch seconds
  */
@@ -49,7 +49,7 @@ export function administerKeys(
   };
 
   return {
-    /** Gives all keys, newest first, without the keys. */
+    /** Returns all keys, newest first, without the keys. */
     async list(): Promise<ListedKey[]> {
       const counts = await rows.countByKey();
       return needed()
@@ -58,8 +58,9 @@ export function administerKeys(
     },
     /**
      * Makes the next key of each kind. One that waits already is the next: nothing is made then.
-     * @param options.clockIsRight passes over keys that are misdated by the clock, which may be good ones where it is behind
-     * @throws AdministrationRefused where a key is misdated otherwise
+     * @param options.clockIsRight passes over keys that are misdated by the clock, which may be good ones if it is
+     *   behind
+     * @throws AdministrationRefused if a key is misdated otherwise
      */
     async rotate(
       kinds: readonly KeyKind[],

@@ -3,14 +3,16 @@ export type RecordAction = (event: string, details: Readonly<Record<string, stri
 
 type Actions = Record<string, unknown>;
 
-/** What of a section is noted: for each of its functions the event, or `undefined` for one that changes nothing. */
+/**
+ * Audit events of a section: for each of its functions the event, or `undefined` for a function that changes nothing.
+ */
 export type RecordedActions<Section> = {
   [Name in keyof Section]: Section[Name] extends (...args: never[]) => unknown
     ? string | undefined
     : undefined;
 };
 
-/** What an action was about: its first argument where that is a name. Other arguments may be secrets. */
+/** Returns the target of an action: its first argument if that is a name. Other arguments may be secrets. */
 function targetOf(first: unknown, result: unknown): string {
   if (typeof first === 'string') return first.slice(0, 254);
   const { clientId } = (result ?? {}) as { clientId?: unknown };

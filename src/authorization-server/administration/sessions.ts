@@ -17,11 +17,11 @@ export interface ListedSession {
   clientId?: string;
   /** Path of the route it is at, below the public URL; of MCP sessions at one alone. */
   route?: string;
-  /** When it began, epoch seconds. */
+  /** Time of its start, epoch seconds. */
   since: number;
   /** Epoch seconds; of MCP sessions alone. */
   usedAt?: number;
-  /** Name of the upstream a login came through, where it came through one. */
+  /** Name of the upstream a login came through, if it came through one. */
   upstream?: string;
 }
 
@@ -31,7 +31,7 @@ const kind = 'Session';
 const prefix = 'session_';
 
 /**
- * What an operator does to sessions: logins in browsers, and sessions of MCP clients.
+ * Operations on sessions: logins in browsers, and sessions of MCP clients.
  * @param now epoch seconds
  */
 export function administerSessions(
@@ -44,8 +44,8 @@ export function administerSessions(
 
   return {
     /**
-     * Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first.
-     * @throws AdministrationRefused where there is no such account
+     * Returns the sessions there are: logins in browsers by account, then those of MCP clients, last used first.
+     * @throws AdministrationRefused if there is no such account
      */
     async list({ email, clientId }: OfWhom = {}): Promise<ListedSession[]> {
       const all = await accounts.list();
@@ -86,7 +86,7 @@ export function administerSessions(
     /**
      * Ends a session: a browser has to log in anew, an MCP client to begin anew. Tokens are not touched.
      * @returns whose it was: a browser's, or that of an MCP client
-     * @throws AdministrationRefused where there is none
+     * @throws AdministrationRefused if there is none
      */
     async end(name: string): Promise<ListedSession['kind']> {
       const id = name.replace(prefix, '');

@@ -4,7 +4,7 @@ import { findAccount } from './find-account.ts';
 import type { OfWhom } from './grants.ts';
 import type { RecordAction } from './recorded.ts';
 
-/** Who somebody is at an upstream, as an operator sees it. */
+/** A linked upstream account as an operator sees it. */
 export interface ListedLink {
   upstream: string;
   accountId: string;
@@ -13,23 +13,23 @@ export interface ListedLink {
   subject: string;
   /** Epoch seconds. */
   linkedAt: number;
-  /** When the upstream last stood by it, epoch seconds. */
+  /** Time when the upstream last confirmed the login, epoch seconds. */
   checkedAt: number;
   /** Since when it does not answer, epoch seconds. */
   unreachableSince?: number;
-  /** Whether tokens of it are kept. */
+  /** True if tokens of it are kept. */
   hasTokens: boolean;
-  /** Whether the person linked it for tools: it then stays without a grant that hangs on it. */
+  /** True if the person linked it for tools: it then stays without a grant that hangs on it. */
   isForTools: boolean;
 }
 
-/** What an operator ended. */
+/** The links that an operator ended. */
 export interface EndedLinks extends UpstreamEnded {
   links: number;
 }
 
 /**
- * What an operator does to logins at upstreams.
+ * Operations on logins at upstreams.
  * @param record takes note of what was ended
  */
 export function administerUpstreams(
@@ -37,7 +37,10 @@ export function administerUpstreams(
   record: RecordAction,
 ) {
   return {
-    /** Gives who is linked, by account. @throws AdministrationRefused where there is no such account */
+    /**
+     * Returns who is linked, by account.
+     * @throws AdministrationRefused if there is no such account
+     */
     async list({ email }: Pick<OfWhom, 'email'> = {}): Promise<ListedLink[]> {
       const asked = email === undefined ? await accounts.list() : [await findAccount(accounts, email)];
       const found: ListedLink[] = [];
@@ -58,9 +61,9 @@ export function administerUpstreams(
       return found;
     },
     /**
-     * Ends every login through an upstream, or those of one account: grants, tokens, streams and browser logins that hang
-     * on it end at once, and the tokens of the upstream are given back to it. Who somebody is there stays known.
-     * @throws AdministrationRefused where there is no such account
+     * Ends every login through an upstream, or those of one account: grants, tokens, streams and browser logins that
+     * hang on it end at once, and the tokens of the upstream are given back to it. Who somebody is there stays known.
+     * @throws AdministrationRefused if there is no such account
      */
     async end(upstream: string, email?: string): Promise<EndedLinks> {
       const account = email === undefined ? undefined : await findAccount(accounts, email);

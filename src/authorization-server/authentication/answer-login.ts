@@ -7,7 +7,7 @@ import type { Texts } from '../texts/texts.ts';
 import type { LoginFault, LoginOutcome } from './authentication.ts';
 import type { KnownDevices } from './known-device.ts';
 
-/** Where a login takes place: in an authorization request, or on the account pages. */
+/** Place of a login: in an authorization request, or on the account pages. */
 export interface LoginPlace {
   audit: AuditLog;
   devices: KnownDevices;
@@ -37,8 +37,8 @@ function faultWords(texts: Texts, fault: LoginFault): string {
 type Waiting = Extract<LoginOutcome, { retryAfterSeconds: number }>;
 
 /**
- * Answers a step of a login. One that succeeds counts only where, in its commit, the account still has the password it
- * had and is not disabled (T-166, T-027).
+ * Responds to a step of a login. A successful login counts only if, at its commit, the account still has the same
+ * password and is not disabled (T-166, T-027).
  */
 export async function answerLogin(ctx: Context, result: LoginOutcome, place: LoginPlace): Promise<void> {
   const { audit, devices, clientId } = place;

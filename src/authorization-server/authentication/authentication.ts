@@ -8,7 +8,7 @@ import type { KnownDevices } from './known-device.ts';
 import type { Passkeys } from './passkeys.ts';
 import type { SecondFactor } from './second-factor.ts';
 
-/** What came of a step of a login. */
+/** Result of a login step. */
 export type LoginOutcome =
   /** `amr`: how the person proved who they are (RFC 8176). */
   | { outcome: 'accepted'; account: Account; amr: string[] }
@@ -21,10 +21,10 @@ export type LoginOutcome =
   /** The server has too much to do: try again after that many seconds. */
   | { outcome: 'busy'; retryAfterSeconds: number };
 
-/** Which step was not right. */
+/** The login step that failed. */
 export type LoginFault = 'password' | 'code' | 'passkey' | 'expired';
 
-/** What logins are checked with. */
+/** Options of the authentication. */
 export interface AuthenticationOptions {
   accounts: AccountStore;
   login: Login;
@@ -48,8 +48,8 @@ export interface Authentication {
 }
 
 /**
- * Creates the check of logins: a password, then a one-time code where the account wants one; or a passkey alone.
- * Attempts are counted before they are looked at, so that parallel ones count as well (T-117).
+ * Creates the check of logins: a password, then a one-time code if the account wants one; or a passkey alone. Attempts
+ * are counted before they are looked at, so that parallel ones count as well (T-117).
  */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { accounts, login, secondFactor, passkeys, pending, devices } = options;
@@ -106,18 +106,18 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   };
 }
 
-/** How long the second step of a login may take. */
+/** Maximum time for the second step of a login, in seconds. */
 const pendingSeconds = 300;
 
 /** Keeps who has given the right password and owes a code. Nothing is stored: the page carries it, sealed. */
 export interface PendingLogins {
   /** @param binding the page and browser it is for; it opens nowhere else */
   seal(account: Account, binding: string): string;
-  /** Gives the id of the account and a digest of its password hash; undefined where it has expired or is not ours. */
+  /** Returns the id of the account and a digest of its password hash; undefined if it has expired or is not ours. */
   open(pending: string, binding: string): { accountId: string; passwordDigest: string } | undefined;
 }
 
-/** What a changed password is noticed by. */
+/** Returns a digest that changes with the password. */
 export function passwordDigest(account: Pick<Account, 'passwordHash'>): string {
   return hashSecret('PendingLogin', account.passwordHash);
 }

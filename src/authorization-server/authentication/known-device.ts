@@ -3,7 +3,7 @@ import { equalSecrets, keyedDigest, randomSecret } from '../../crypto/secret.ts'
 import { normalizeEmail } from '../../storage/accounts.ts';
 import { cookieName } from '../cookie-name.ts';
 
-/** How long a browser is remembered after a login. */
+/** Seconds that a browser is remembered after a login. */
 const keptSeconds = 365 * 86_400;
 
 /**
@@ -11,7 +11,7 @@ const keptSeconds = 365 * 86_400;
  * account elsewhere does not keep its owner out (OWASP "device cookies"; T-117). The cookie alone opens nothing.
  */
 export interface KnownDevices {
-  /** Gives the device that asks, if this account logged in on it; undefined otherwise. */
+  /** Returns the device that asks, if this account logged in on it; undefined otherwise. */
   find(ctx: Context, email: string): string | undefined;
   /** Remembers the browser for an account that has just logged in. */
   remember(ctx: Context, email: string): void;

@@ -7,7 +7,7 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { payloadContext } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 
-/** What passkeys work with. */
+/** Options of the passkeys. */
 export interface PasskeyOptions {
   store: PasskeyStore;
   challenges: Challenges;
@@ -19,20 +19,20 @@ export interface PasskeyOptions {
 
 /** Passkeys: registered by their person, and a login by themselves. */
 export interface Passkeys {
-  /** Whether browsers take passkeys for this host: not for a bare address. */
+  /** True if browsers take passkeys for this host: not for a bare address. */
   isOffered: boolean;
-  /** Options of a login for the browser, JSON; undefined where nobody here has a passkey. */
+  /** Options of a login for the browser, JSON; undefined if nobody here has a passkey. */
   loginOptions(binding: string): Promise<string | undefined>;
   /** Options of a registration for the browser, JSON. */
   registrationOptions(account: Account, binding: string): Promise<string>;
   /**
    * Checks what a browser made of {@link loginOptions}.
-   * @returns whose passkey it is and how it is kept (RFC 8176); undefined where it is not right
+   * @returns whose passkey it is and how it is kept (RFC 8176); undefined if it is not right
    */
   verifyLogin(response: string, binding: string): Promise<{ accountId: string; amr: string[] } | undefined>;
   /**
    * Keeps a new passkey.
-   * @returns false where the response is not right; 'taken' where the passkey is known or the account has too many
+   * @returns false if the response is not right; 'taken' if the passkey is known or the account has too many
    */
   register(account: Account, name: string, response: string, binding: string): Promise<boolean | 'taken'>;
 }
@@ -141,22 +141,22 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
   };
 }
 
-/** How long a person may take to unlock their passkey. */
+/** Maximum time for unlocking a passkey, in seconds. */
 const challengeSeconds = 600;
 
 const kind = 'PasskeyChallenge';
 
-/** What a passkey signs: made by us for one page in one browser, and taken once. */
+/** Challenges that passkeys sign; each is made for one page in one browser and accepted once. */
 export interface Challenges {
   /** Makes the challenge of a page, in the place of the one before. @param binding the page and the browser */
   issue(binding: string): string;
-  /** Takes the challenge of a page; undefined where there is none. Of many who take it at once one is committed. */
+  /** Takes the challenge of a page; undefined if there is none. Of many who take it at once one is committed. */
   take(binding: string): Promise<string | undefined>;
 }
 
 /**
  * Creates the challenges (Web Authentication section 13.4.3). They are written and taken in the commit of the request,
- * which fails where another request took the same one.
+ * which fails if another request took the same one.
  * @param now epoch seconds
  */
 export function createChallenges(artifacts: ArtifactStore, box: SealedBox, now: () => number): Challenges {

@@ -7,18 +7,18 @@ import { payloadContext } from '../engine/stored-names.ts';
 
 /** One-time codes of accounts: on or off, and checked. */
 export interface SecondFactor {
-  /** Whether a login of this account needs a code. */
+  /** Returns true if a login of this account needs a code. */
   isNeeded(accountId: string): Promise<boolean>;
-  /** How many recovery codes an account has left; undefined where codes are off. */
+  /** Returns the number of unused recovery codes; undefined if one-time codes are off. */
   recoveryCodesLeft(accountId: string): Promise<number | undefined>;
   /** Takes a code of the app, or a recovery code; each is taken once. */
   check(accountId: string, code: string): Promise<boolean>;
   /**
-   * KeyedQueue codes on once the person has shown that their app knows the secret.
-   * @returns recovery codes, to be shown once; undefined where the code is not right or codes are on already
+   * Turns codes on once the person has shown that their app knows the secret.
+   * @returns recovery codes, to be shown once; undefined if the code is not right or codes are on already
    */
   turnOn(accountId: string, secret: string, code: string): Promise<string[] | undefined>;
-  /** Makes new recovery codes in the place of the old ones; undefined where codes are off. */
+  /** Makes new recovery codes in the place of the old ones; undefined if codes are off. */
   renewRecoveryCodes(accountId: string): Promise<string[] | undefined>;
   /** KeyedQueue codes off. */
   turnOff(accountId: string): Promise<void>;
@@ -92,11 +92,11 @@ export function makeOneTimeSecret(): string {
 }
 
 /**
- * Gives the time step whose code this is.
+ * Returns the time step whose code this is.
  * @param secret base32
  * @param code what the person typed; blanks in it do not matter
  * @param now epoch seconds
- * @returns undefined where it is no code of a step near now
+ * @returns undefined if it is no code of a step near now
  * @see RFC 6238 section 4
  */
 export function findTimeStep(secret: string, code: string, now: number): number | undefined {

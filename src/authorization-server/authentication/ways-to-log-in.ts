@@ -9,7 +9,7 @@ import { createKnownDevices, type KnownDevices } from './known-device.ts';
 import { createChallenges, createPasskeys, type Passkeys } from './passkeys.ts';
 import { createSecondFactor, type SecondFactor } from './second-factor.ts';
 
-/** What the ways to log in are made of. */
+/** Parts of the ways to log in. */
 export interface WaysToLogInOptions {
   issuer: string;
   storage: Pick<Storage, 'accounts' | 'artifacts' | 'passkeys' | 'oneTimeCodes'>;

@@ -9,18 +9,21 @@ import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
 /** The standing of links to upstreams, which grants hang on. */
 export interface LinkStanding {
-  /** Says whether a link stands at its upstream; where that is known, at once. */
+  /** Returns true if a link stands at its upstream; if that is known, at once. */
   check(linkId: string): LinkWord | Promise<LinkWord>;
-  /** When it is worth to ask again for one that is unavailable, in seconds. */
+  /** Returns the seconds after which a link that is unavailable should be checked again. */
   retryAfterSeconds(linkId: string): number;
 }
 
-/** `ended` where the upstream said no; `unavailable` where it says nothing, for longer than the grace. */
+/**
+ * `ended` if the upstream ended the login; `unavailable` if the upstream has not responded for longer than the grace
+ * time.
+ */
 export type LinkWord = 'stands' | 'ended' | 'unavailable';
 
 /**
- * Says whether what hangs on a link may be honoured (A10-02, T-090).
- * @throws TokenStatusUnknown where nobody can tell
+ * Returns true if what hangs on a link may be honoured (A10-02, T-090).
+ * @throws TokenStatusUnknown if nobody can tell
  */
 export async function mayHonour(standing: LinkStanding, linkId: string): Promise<boolean> {
   const word = await standing.check(linkId);
@@ -34,7 +37,7 @@ export async function mayHonour(standing: LinkStanding, linkId: string): Promise
 /**
  * Creates the access tokens as they are honoured: one whose grant hangs on a login at an upstream is found only while
  * that stands there; one that hangs on nothing is found as it is.
- * @returns `find` throws TokenStatusUnknown where nobody can tell
+ * @returns `find` throws TokenStatusUnknown if nobody can tell
  * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
  */
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
@@ -48,7 +51,7 @@ export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding):
   };
 }
 
-/** What the step works with. */
+/** Options of the step. */
 export interface RefreshBondOptions {
   upstreams: Pick<UpstreamStore, 'bondOfArtifact'>;
   standing: LinkStanding;
@@ -57,9 +60,10 @@ export interface RefreshBondOptions {
 const kind = 'RefreshToken';
 
 /**
- * Creates the step in front of the token endpoint that has the standing of a login at an upstream known before a refresh
- * token that hangs on it is honoured. Where it has ended, the grant is gone by then, and the engine refuses the token as
- * one of no grant; where nobody can tell, nothing is used up, and the same refresh may be sent again (A10-02, T-090).
+ * Creates the step in front of the token endpoint that has the standing of a login at an upstream known before a
+ * refresh token that hangs on it is honoured. If it has ended, the grant is gone by then, and the engine refuses the
+ * token as one of no grant; if nobody can tell, nothing is used up, and the same refresh may be sent again (A10-02,
+ * T-090).
  */
 export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions): Step {
   return async (ctx, next) => {

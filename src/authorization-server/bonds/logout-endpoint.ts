@@ -13,7 +13,7 @@ export type TakeLogoutToken = (
 
 const pattern = /^\/upstream\/([a-z0-9-]{1,32})\/backchannel-logout$/;
 
-/** What a sender does wrong, where that is not the token itself; every fault of a token is one answer. */
+/** Error descriptions for faults other than those of the token, which all get the same response. */
 const sentences: Readonly<Record<string, string>> = {
   logout_token_used: 'this logout token was used before',
 };

@@ -4,7 +4,7 @@ import { createAddressLimiter, createSharedAddresses } from '../endpoint-limits/
 import { createLimiter, type Limit } from '../limits.ts';
 import { DocumentRefused } from './document.ts';
 
-/** How often documents are fetched on behalf of others. */
+/** Limits of document fetches on behalf of others. */
 export interface DocumentLimits {
   /** Documents unknown here that one network address may have fetched. */
   perAddress: Limit;
@@ -56,10 +56,10 @@ export function createBudgets({ perAddress, sharedAddresses = [], perTarget }: D
   };
 }
 
-/** How long a document may be used without asking for it again, in seconds, whatever its server says (T-075). */
+/** Bounds of the time that a document is used without a new fetch, in seconds, whatever its server says (T-075). */
 export const freshnessBounds = { atLeast: 30, unsaid: 300, atMost: 86_400 } as const;
 
-/** The value of a Cache-Control directive: undefined where it is not there, '' where it has none. */
+/** The value of a Cache-Control directive: undefined if it is not there, '' if it has none. */
 function directive(cacheControl: string, name: string): string | undefined {
   const found = new RegExp(`(?:^|,)\\s*${name}\\s*(?:=\\s*"?(\\d*)"?)?\\s*(?:,|$)`, 'i').exec(cacheControl);
   return found ? (found[1] ?? '') : undefined;
@@ -78,7 +78,7 @@ function saidFreshness(headers: IncomingHttpHeaders, nowSeconds: number): number
 }
 
 /**
- * Gives how long a document is fresh by what its server says, within our bounds (RFC 9111 section 4.2.1; A5-08).
+ * Returns how long a document is fresh by what its server says, within our bounds (RFC 9111 section 4.2.1; A5-08).
  * @param headers of the answer
  * @param nowSeconds epoch seconds
  * @returns whole seconds

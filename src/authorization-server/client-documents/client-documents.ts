@@ -7,12 +7,12 @@ import { openPayload, payloadContext } from '../engine/stored-names.ts';
 import { createBudgets, type DocumentLimits, freshnessBounds, freshSeconds } from './budgets.ts';
 import { checkDocumentUrl, DocumentRefused, parseDocument } from './document.ts';
 
-/** What the documents of clients are got with. */
+/** Options of the client metadata documents. */
 export interface ClientDocumentsOptions {
   store: ClientDocumentStore;
   box: SealedBox;
   fetch: GuardedFetch;
-  /** Whether documents of a host are taken. */
+  /** Returns true if documents of a host are taken. */
   isHostAllowed: (host: string) => boolean;
   /** Redirect schemes that the operator allows beside those of known apps. */
   redirectSchemes?: readonly string[];
@@ -24,13 +24,13 @@ export interface ClientDocumentsOptions {
 /** Clients that are described by a document at their own URL. */
 export interface ClientDocuments {
   /**
-   * Gives the metadata of a client: as it was fetched while that is fresh, else fetched now.
+   * Returns the metadata of a client: as it was fetched while that is fresh, else fetched now.
    * @param clientId the URL of the document
    * @param address who asks, as far as that is known
    * @throws DocumentRefused
    */
   find(clientId: string, address: string | undefined): Promise<Metadata>;
-  /** Gives what was fetched last, and fetches nothing; undefined where nothing was. */
+  /** Returns what was fetched last, and fetches nothing; undefined if nothing was. */
   recall(clientId: string): Promise<Metadata | undefined>;
 }
 
@@ -43,7 +43,7 @@ const troubles = new Set([408, 429, 500, 502, 503, 504]);
 const kind = 'ClientDocument';
 
 /**
- * Creates the documents. One that is used is fetched again when it is no longer fresh; where its host is in trouble, what
+ * Creates the documents. One that is used is fetched again when it is no longer fresh; if its host is in trouble, what
  * it said within the last 24 hours goes on (RFC 5861 section 4), so that an outage there logs nobody out here. Refusals
  * are not kept. Of many who ask for one document at once, one fetches it (T-075).
  */
@@ -98,7 +98,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     return metadata;
   }
 
-  /** What a document that cannot be fetched again said before, for as long as that counts. */
+  /** Continues with the stored version of a document that cannot be fetched, for as long as it counts. */
   async function goOnWith(row: ClientDocumentRow, refusal: unknown): Promise<Metadata> {
     const ends = row.fetchedAt + freshnessBounds.atMost;
     if (!(refusal instanceof DocumentRefused)) throw refusal;

@@ -42,8 +42,8 @@ function checkMembers(document: Metadata, url: string, schemes: readonly string[
 }
 
 /**
- * How the client authenticates: not at all, by its key, or either, where it names both: ChatGPT's does, and sends an
- * assertion at some times only (AS-11).
+ * Reads the authentication method: none, by key, or either if the document names both: ChatGPT's does, and sends an
+ * assertion only at times (AS-11).
  */
 function readAuthentication(document: Metadata): Metadata {
   const isPublic = namesAuthMethod(document, 'none');
@@ -67,9 +67,9 @@ function isHttpsUrl(value: unknown): value is string {
 }
 
 /**
- * Reads a client ID metadata document and gives the client metadata the engine takes: what a page shows, its redirect URIs,
- * grant types and how it authenticates; nothing else of it counts.
- * @param url where it was fetched: its `client_id` has to be just this (T-072)
+ * Reads a client ID metadata document and gives the client metadata the engine takes: what a page shows, its redirect
+ * URIs, grant types and how it authenticates; nothing else of it counts.
+ * @param url if it was fetched: its `client_id` has to be just this (T-072)
  * @param body its bytes
  * @param schemes redirect schemes that the operator allows beside those of known apps
  * @throws DocumentRefused
@@ -96,9 +96,9 @@ export function parseDocument(url: string, body: Uint8Array, schemes: readonly s
 /** A client ID metadata document that is not taken. The message is a sentence for the person or the developer, in ASCII. */
 export class DocumentRefused extends Error {
   override name = 'DocumentRefused';
-  /** Seconds after which it may go better; undefined where it will not until somebody changes something. */
+  /** Seconds after which it may go better; undefined if it will not until somebody changes something. */
   readonly retryAfterSeconds: number | undefined;
-  /** Whether the cause is that too much was asked of us, and not the document's host. */
+  /** True if the cause is that too much was asked of us, and not the document's host. */
   readonly isOurLimit: boolean;
   constructor(
     message: string,

@@ -32,7 +32,7 @@ export class ClientDocumentError extends errors.OIDCProviderError {
   }
 }
 
-/** What was tried in a request. */
+/** A look-up of this request. */
 interface Attempt {
   clientId: string;
   outcome: Promise<Metadata>;
@@ -40,10 +40,10 @@ interface Attempt {
 
 /**
  * Creates the look-up of clients that are described by documents, for the engine's store of clients. The engine has a
- * look-up of its own, which fetches under a guard that turns into a warning where Node's internals change, and which
- * lets requests that come together share one answer, also where they authenticate differently; it is not used.
+ * look-up of its own, which fetches under a guard that becomes a warning if Node's internals change, and which lets
+ * requests that come together share one answer, even if they authenticate differently; it is not used.
  * @returns a function from client id to metadata; undefined for an id that is no https URL
- * @throws ClientDocumentError where the document is refused
+ * @throws ClientDocumentError if the document is refused
  */
 export function createDocumentLookup(
   documents: ClientDocuments,

@@ -2,9 +2,9 @@ import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { canonicalHost, matchesHost } from '../../oauth/redirect-uri.ts';
 
-/** Whose documents are taken: canonical host patterns. */
+/** Hosts whose documents are accepted, as canonical host patterns. */
 export interface HostPolicyOptions {
-  /** Where any are named, no other host's documents are taken. */
+  /** If any are named, no other host's documents are taken. */
   allowedHosts: readonly string[];
   /** Never taken, whatever is allowed. */
   deniedHosts: readonly string[];

@@ -5,33 +5,35 @@ import { createBudgets, type DocumentLimits, freshSeconds } from '../client-docu
 import { DocumentRefused } from '../client-documents/document.ts';
 import { type ClientKeySet, ClientKeysRefused, checkKeySet } from './key-set.ts';
 
-/** What the keys of clients are got with. */
+/** Options of the client keys. */
 export interface ClientKeysOptions {
-  /** Undefined where no keys are fetched. */
+  /** Undefined if no keys are fetched. */
   fetch: GuardedFetch | undefined;
   limits: DocumentLimits;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** What is wanted of a key set. */
+/** The wanted key of a key set. */
 export interface WantedKey {
-  /** The `kid` of the assertion, where it names one. */
+  /** The `kid` of the assertion, if it names one. */
   keyId: string | undefined;
-  /** Who asks, as far as that is known. */
+  /** Address of the request, if it is known. */
   address: string | undefined;
 }
 
 /** Key sets that clients keep at a URL of their own (`jwks_uri`). */
 export interface ClientKeys {
   /**
-   * Gives the key set: as it was fetched while that is fresh and holds the wanted key, else fetched now.
+   * Returns the key set: as it was fetched while that is fresh and holds the wanted key, else fetched now.
    * @throws ClientKeysRefused
    */
   find(url: string, wanted: WantedKey): Promise<ClientKeySet>;
 }
 
-/** How long keys are used and refusals stand, in seconds; how many sets are kept, each of 64 KB at most (T-057). */
+/**
+ * Seconds that keys are used and failures are remembered; maximum number of cached sets, each of at most 64 KB (T-057).
+ */
 const bounds = { freshAtMost: 3_600, coolDown: 30, usedInTrouble: 3_600, sets: 200 } as const;
 
 /** Answers of a host that is in trouble: they say nothing about the keys. */

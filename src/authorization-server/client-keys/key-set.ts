@@ -51,10 +51,10 @@ export class ClientKeysRefused extends errors.OIDCProviderError {
   override name = 'ClientKeysRefused';
   /** Seconds after which they are asked for again. */
   readonly retryAfterSeconds: number;
-  /** Whether the keys may be the same as before, and only cannot be fetched now. */
+  /** True if the keys may be the same as before, and only cannot be fetched now. */
   readonly mayPass: boolean;
   /**
-   * @param url where the keys should be; its host is named
+   * @param url the URL of the keys; the message names its host
    * @param reason what is wrong, as the end of a sentence
    */
   constructor(
@@ -75,14 +75,14 @@ const keyMembers = ['jwks', 'jwks_uri', 'token_endpoint_auth_signing_alg'] as co
 
 type Metadata = Record<string, unknown>;
 
-/** @returns whether a client brings keys of its own, or says where they are */
+/** @returns whether a client brings keys of its own, or says if they are */
 export function bringsKeys({ jwks, jwks_uri }: Metadata): boolean {
   return jwks !== undefined || jwks_uri !== undefined;
 }
 
 /**
- * Looks at what a client needs for `private_key_jwt`: keys, or the URL where they are, and not both.
- * @returns what is wrong, as a sentence without an end; undefined where its assertions can be verified
+ * Looks at what a client needs for `private_key_jwt`: keys, or the URL of its keys, and not both.
+ * @returns what is wrong, as a sentence without an end; undefined if its assertions can be verified
  */
 export function checkKeyMetadata(metadata: Metadata): string | undefined {
   const { jwks, jwks_uri, token_endpoint_auth_signing_alg: algorithm } = metadata;
@@ -97,7 +97,7 @@ export function checkKeyMetadata(metadata: Metadata): string | undefined {
   return undefined;
 }
 
-/** Gives the members about keys, as they are. */
+/** Returns the members about keys, as they are. */
 export function pickKeyMetadata(metadata: Metadata): Metadata {
   return Object.fromEntries(
     keyMembers.flatMap((member) => (member in metadata ? [[member, metadata[member]]] : [])),

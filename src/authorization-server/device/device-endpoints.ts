@@ -37,7 +37,7 @@ export const devicePaths = {
   authorization: '/device/auth',
 } as const;
 
-/** What the endpoints are made of. */
+/** Parts of the endpoints. */
 export interface DeviceEndpointOptions {
   artifacts: ArtifactStore;
   audit: AuditLog;
@@ -45,7 +45,7 @@ export interface DeviceEndpointOptions {
   origin: string;
   /** Wrong codes of an address or a browser. */
   wrongCodes: Limit;
-  /** What names the browser of a request. */
+  /** Identifies the browser of a request. */
   sessionOf: (ctx: Context) => string | undefined;
   /** In front of every endpoint that takes an authorization request as a form. */
   guards: readonly Step[];
@@ -74,8 +74,8 @@ export const completeDeviceAnswer: Step = async (ctx, next) => {
 };
 
 /**
- * Leaves the device flow out of our metadata, where it is switched off. The engine keeps the grant type: clients that
- * have registered it go on to work otherwise.
+ * Leaves the device flow out of our metadata, if it is switched off. The engine keeps the grant type: clients that have
+ * registered it go on to work otherwise.
  */
 export const withdrawDeviceFlow: Step = async (ctx, next) => {
   await next();
@@ -94,7 +94,7 @@ function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step 
 /** The endpoints of the device flow, with every check of them from first to last (RFC 8628; T-016, T-029). */
 export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   endpoints: Readonly<Record<string, Endpoint>>;
-  /** Where the engine takes a device up again, after pages of ours. */
+  /** Endpoints at which the engine resumes a device request after Gatehouse's pages. */
   resumption: EndpointFamily;
 } {
   const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limits, inOneCommit, at } = options;
@@ -151,15 +151,15 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   };
 }
 
-/** How long a device waits between two polls, in seconds (RFC 8628 section 3.2). */
+/** Seconds between two polls of a device (RFC 8628 section 3.2). */
 export const pollIntervalSeconds = 5;
 
-/** How much earlier than it should a poll may arrive, in seconds: networks and timers are not exact. */
+/** Seconds that a poll may arrive early: networks and timers are not exact. */
 const leewaySeconds = 1;
 
 const kind = 'DeviceCode';
 
-/** What polling looks up. */
+/** Options of the polling step. */
 export interface DevicePollingOptions {
   artifacts: ArtifactStore;
   box: SealedBox;

@@ -26,7 +26,7 @@ export const keepLinkedCode: Step = async (ctx, next) => {
 
 /**
  * Counts wrong codes of an address, and of a browser. Each is counted before it is looked up, so that parallel guesses
- * count as well, and given back where there was such a code (RFC 8628 section 5.1; T-029).
+ * count as well, and given back if there was such a code (RFC 8628 section 5.1; T-029).
  * @param sessionOf what names the browser; undefined for one without a session, which the engine refuses
  */
 export function limitWrongCodes(

@@ -10,7 +10,7 @@ import { renderDeviceCode, renderDeviceConfirm } from '../views/device.ts';
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 
-/** Where the pages of the device flow stand, as absolute URLs. */
+/** Absolute URLs of the pages of the device flow. */
 export interface DevicePages {
   /** For the code; also takes its form. */
   code: string;
@@ -20,7 +20,7 @@ export interface DevicePages {
   denied: string;
 }
 
-/** What a person is told about a code that cannot be taken, by the engine's name for it. */
+/** Texts for a rejected code, by the engine's name of the reason. */
 const problems: Readonly<Record<string, keyof Texts['device']['problems']>> = {
   NoCodeError: 'none',
   NotFoundError: 'unknown',
@@ -46,7 +46,7 @@ function leaveNewSession(ctx: KoaContextWithOIDC): void {
  * Builds the engine's device flow with pages of ours (RFC 8628). The pages compare codes, name the app, the address and
  * the time, and say whose start it must be (sections 5.4 and 5.5); the engine claims a code for the browser that said
  * yes, and goes on with login and consent.
- * @param pages where they stand
+ * @param pages their URLs
  * @param now epoch seconds
  */
 export function buildDeviceFlow(
@@ -129,7 +129,7 @@ export const userCodeMask = '****-****';
 
 type DeviceCode = NonNullable<Awaited<ReturnType<Provider['DeviceCode']['findByUserCode']>>>;
 
-/** What is kept of the device that asks: the address, for the person to compare (RFC 8628 section 5.4). */
+/** Stores the address of the requesting device with the request, for the user to compare (RFC 8628 section 5.4). */
 export function noteDevice(ctx: KoaContextWithOIDC): Record<string, unknown> {
   return { address: ctx.state.clientAddress };
 }
@@ -152,7 +152,7 @@ export function describeDevice(code: DeviceCode, nowSeconds: number): DeviceRequ
  * Loads the request of the device that an interaction is about.
  * @param deviceCode as the interaction names it
  * @param nowSeconds epoch seconds
- * @throws errors.SessionNotFound where it has expired or was swept
+ * @throws errors.SessionNotFound if it has expired or was swept
  */
 export async function loadDeviceRequest(
   provider: Provider,

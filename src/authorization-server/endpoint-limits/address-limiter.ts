@@ -24,7 +24,7 @@ export function createAddressLimiter(
   };
 }
 
-/** How many times as much is allowed to an address behind which many people stand. */
+/** Multiplier of the limits for an address that many users share. */
 export const sharedFactor = 20;
 
 /** An IPv6 address counts by its /64, so a narrower range stands for the /64 it is in. */

@@ -38,7 +38,7 @@ export const tellProgram: TooMany = (ctx, waitSeconds, reason) => {
   answerWithOAuthError(ctx, 429, 'temporarily_unavailable', describe(waitSeconds, reason));
 };
 
-/** For people: a page; JSON where that is asked for. */
+/** For people: a page; JSON if that is asked for. */
 export const tellPerson: TooMany = (ctx, waitSeconds, reason) => {
   prepare(ctx, waitSeconds);
   answerWithErrorPage(
@@ -51,7 +51,7 @@ export const tellPerson: TooMany = (ctx, waitSeconds, reason) => {
 
 /** Takes note that a request was refused, because a limit was reached. */
 export type NoteReached = (
-  /** What the limit counts by: the address, the principal. */
+  /** Key of the limit: the address or the principal. */
   key: string,
   /** Writes it down; not asked more than once for a key and window. */
   write: (details: { limit: LimitName }) => void,

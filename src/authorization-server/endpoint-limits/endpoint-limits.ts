@@ -13,17 +13,17 @@ import {
   type RequestLimit,
 } from './limit-requests.ts';
 
-/** What the limits are made of. */
+/** Parts of the limits. */
 export interface EndpointLimitsOptions {
   limits: Record<'registrations' | 'authorizations' | 'tokenFailures' | 'requests', Limit>;
-  /** Says whether many people stand behind an address. */
+  /** Returns true if many people stand behind an address. */
   isShared: (address: string) => boolean;
   audit: AuditLog;
   /** Counts a refused request. */
   countLimited: (limit: LimitName) => void;
 }
 
-/** How many clients at their limit an address may have, before it is the address that is at its limit. */
+/** Number of clients at their limit after which their address counts as at its limit. */
 export const clientsOfAddress = 10;
 
 /** The limits in front of endpoints, ready to be put there. */

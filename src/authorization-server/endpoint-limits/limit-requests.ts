@@ -11,7 +11,7 @@ export interface RequestLimit {
   /** Counts by address. */
   byAddress: Limiter;
   answer: TooMany;
-  /** What there is too much of, in the plural. */
+  /** Name of the limited requests, in the plural. */
   what: string;
   /** Takes note that a request was refused. @param key what was counted by */
   reached: (ctx: Context, key: string, clientId?: string) => Promise<void>;
@@ -44,7 +44,7 @@ async function refuseClient(
   limit.answer(ctx, waitSeconds, `too many ${limit.what} of this client from this address`);
 }
 
-/** Where nothing was refused for a whole window, of anybody, no key is made and none looked up. */
+/** If nothing was refused for a whole window, of anybody, no key is made and none looked up. */
 const waitOf = async (limiter: Limiter, key: () => string): Promise<number> =>
   limiter.isIdle() ? 0 : limiter.wait(key());
 
@@ -140,9 +140,9 @@ function assertedClient(jwt: string): string | undefined {
 }
 
 /**
- * Gives the client a request says it comes from. Nothing of it is proven: it is for counting alone.
- * A form that is refused is answered by the step that reads it.
- * @returns the client id, empty where the request names none
+ * Returns the client a request says it comes from. Nothing of it is proven: it is for counting alone. A form that is
+ * refused is answered by the step that reads it.
+ * @returns the client id, empty if the request names none
  */
 export async function readClaimedClient(ctx: Context): Promise<string> {
   if (ctx.method !== 'POST') return new URLSearchParams(ctx.querystring).get('client_id') ?? '';

@@ -6,7 +6,7 @@ import { createLimiter, type Limit } from '../limits.ts';
 import { createReached } from './answers.ts';
 import type { LimitName } from './endpoint-limit.ts';
 
-/** What the limit works with. */
+/** Options of the limit. */
 export interface PrincipalLimitOptions {
   name: LimitName;
   limit: Limit;

@@ -8,7 +8,7 @@ import type { LimitName } from './endpoint-limit.ts';
 
 /** Takes note of calls that were accepted, which end a loop. */
 export interface AcceptedCalls {
-  /** Whether any grant was refreshed since its last accepted call; if not, there is nothing to note. */
+  /** True if any grant was refreshed since its last accepted call; if not, there is nothing to note. */
   readonly isNeeded: boolean;
   /** @param grantId the engine's id of the grant whose token was accepted; undefined for a token without one */
   note(grantId: string | undefined): void;
@@ -26,7 +26,7 @@ export interface RefreshLoops extends AcceptedCalls {
 /** Parts of {@link createRefreshLoops}. */
 export interface RefreshLoopOptions {
   limit: Limit;
-  /** Whether calls with tokens for this resource are seen here. */
+  /** Returns true if calls with tokens for this resource are seen here. */
   isServedHere: (resource: string) => boolean;
   audit: AuditLog;
   /** Counts a refused request. */
@@ -42,7 +42,7 @@ const loopReason =
   'this grant was refreshed again and again, and no call with its access tokens was accepted: they are for another server, or they are not sent. Log in again for the server that is called';
 
 /**
- * Creates the count of refreshes without an accepted call. A client whose fresh token is refused where it sends it takes
+ * Creates the count of refreshes without an accepted call. A client whose fresh token is refused if it sends it takes
  * that for an expired one and refreshes at once, a thousand times in seconds (FA-20). The refresh token stays good.
  */
 export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {

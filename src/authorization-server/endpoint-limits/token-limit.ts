@@ -17,7 +17,7 @@ export interface TokenLimit {
   giveBack(ctx: Context): Promise<void>;
 }
 
-/** The client of an answer, and the account it acts for: none where it acts for itself. */
+/** The client of an answer, and the account it acts for: none if it acts for itself. */
 function principalOf(ctx: Context): string {
   const { AccessToken: token, ClientCredentials: own } =
     (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};

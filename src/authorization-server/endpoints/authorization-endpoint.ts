@@ -22,10 +22,10 @@ export const checkResponseParameters: Step = async (ctx, next) => {
 };
 
 /**
- * Whoever registers a client chooses where errors lead. Before a person has seen a page of ours, an error is shown
- * instead of redirected, with the way back as a link, so that no link to us is an open redirector (T-005; RFC 9700
- * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there, unless the redirect would start a
- * program: nothing leads to a private-use scheme without a click of the person (T-214).
+ * The client chooses the redirect target of an error, and anybody can register a client. So, before the user has seen a
+ * page of this server, the server shows the error with the way back as a link, and is no open redirector (T-005; RFC
+ * 9700 section 4.11.2). `prompt=none` has no user to show a page to and is exempt, unless the redirect would start a
+ * program: a private-use scheme is opened only after a click of the user (T-214).
  */
 export const showErrorBeforeRedirect: Step = async (ctx, next) => {
   await next();
@@ -71,7 +71,7 @@ export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
 const maxQueryLength = 16_384;
 
-/** What is wrong with an authorization request: an error of the standard, and a sentence in ASCII. */
+/** Rejection of an authorization request: an error code of the standard, and a sentence in ASCII. */
 interface RequestRefusal {
   code: string;
   description: string;
@@ -131,8 +131,8 @@ function asksForNoScope(parameters: URLSearchParams): boolean {
 }
 
 /**
- * Whether a request asks for scopes of the authorization server alone, such as `openid email profile`. A grant of them
- * would open no tool, and each call be 403 (FA-28).
+ * Returns true if a request asks only for scopes of the authorization server, such as `openid email profile`. A grant
+ * of these scopes opens no tool, and each call would get 403 (FA-28).
  */
 function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: ProtectedResource): boolean {
   const asked = parameters.getAll('scope');
@@ -153,7 +153,7 @@ export function tidyScope(parameters: URLSearchParams): boolean {
   return true;
 }
 
-/** What an authorization request leaves out though the installation wants it. */
+/** Checks for parameters that the configuration requires and the request leaves out. */
 function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined {
   if (!parameters.has('resource') && !tolerate('missingResource', 'no resource'))
     return { code: 'invalid_target', description: 'name the resource you ask for (RFC 8707)' };
@@ -163,9 +163,9 @@ function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined
 }
 
 /**
- * Leaves out scopes that belong to other resources alone: no token for this one could have them, and the engine would
- * ask for a consent to them again and again. Where no scope is left that exists for this one, only `offline_access` is left
- * out, for the engine to refuse the rest: it allows to be offline with nothing else (RFC 6749 section 4.1.2.1).
+ * Drops scopes that belong only to other resources: no token for this resource could have them, and the engine would
+ * ask for consent to them again and again. If no scope of this resource is left, only `offline_access` is dropped, and
+ * the engine rejects the rest: offline access needs something else to be allowed (RFC 6749 section 4.1.2.1).
  */
 function dropForeignScopes(
   parameters: URLSearchParams,

@@ -10,11 +10,11 @@ import { noteReason } from './refusal-reason.ts';
 /** Bounds of an assertion. The lifetime is twice what the MCP SDK and most others use. */
 const bounds = { characters: 8_192, lifetimeSeconds: 600, skewSeconds: 15, idCharacters: 256 } as const;
 
-/** What an assertion is compared with. */
+/** Expected values that an assertion is compared with. */
 export interface AssertionContext {
   /** Our issuer: the one audience. */
   issuer: string;
-  /** `client_id` of the request, where it has one. */
+  /** `client_id` of the request, if the request has one. */
   clientId: string | undefined;
   /** Epoch seconds. */
   nowSeconds: number;
@@ -28,7 +28,7 @@ interface Assertion {
 /** One check of an assertion: what is wrong, as the end of a sentence that begins with "the client assertion". */
 type AssertionCheck = (assertion: Assertion, context: AssertionContext) => string | false | undefined;
 
-/** Says what else a JWT is: none of these may be taken for an assertion (RFC 8725 section 3.11). */
+/** `typ` values of JWTs; any other type may not be used as an assertion (RFC 8725 section 3.11). */
 const assertionTypes = ['jwt', 'client-authentication+jwt'];
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
@@ -110,8 +110,9 @@ export function answerRepeatedAssertion(ctx: Context): void {
 }
 
 /**
- * The step in front of an endpoint where clients authenticate: looks at an assertion before anybody looks for its client
- * or fetches keys for it. The engine then does the rest: key, signature, and `jti` (RFC 7523 section 2.2; A5-07).
+ * Creates the step in front of each endpoint at which clients authenticate. The step checks an assertion before the
+ * client is looked up or its keys are fetched. The engine then checks the key, the signature and `jti` (RFC 7523
+ * section 2.2; A5-07).
  * @param now epoch seconds
  */
 export function checkClientAssertion(issuer: string, now: () => number): Step {
@@ -128,7 +129,7 @@ export function checkClientAssertion(issuer: string, now: () => number): Step {
   };
 }
 
-/** What the engine notes of a proof that was used before, which it answers like a bad grant. */
+/** The engine's description of a DPoP proof that was used before. The engine responds to it as to an invalid grant. */
 export const repeatedProof = 'DPoP proof JWT Replay detected';
 
 /** As which the engine keeps what counts once: the `jti` of client assertions and of DPoP proofs. */

@@ -47,7 +47,7 @@ export const completeMetadata: Step = async (ctx, next) => {
   metadata.introspection_endpoint_auth_signing_alg_values_supported = algorithms;
 };
 
-/** What a device that waits is told (RFC 8628 section 3.5): nothing is wrong with it. */
+/** Error codes that tell a polling device to wait (RFC 8628 section 3.5); they are no failures. */
 const waitingErrors = ['authorization_pending', 'slow_down'];
 
 /**

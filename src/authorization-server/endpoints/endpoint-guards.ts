@@ -18,7 +18,10 @@ export const neverStore: Step = async (ctx, next) => {
   await next();
 };
 
-/** Every 401 names the scheme (RFC 9110 section 15.5.2); the engine does so only where the client used it (T-047). */
+/**
+ * Adds a challenge to every 401 (RFC 9110 section 15.5.2); the engine adds one only if the client used that scheme
+ * (T-047).
+ */
 export function nameScheme(issuer: string): Step {
   return async (ctx, next) => {
     await next();
@@ -30,7 +33,10 @@ export function nameScheme(issuer: string): Step {
 /** A request that is at fault itself: its parameters, its client, or its body, which is too large or in a wrong format. */
 const refusals: readonly number[] = [400, 401, 413, 415];
 
-/** The OAuth error of an answer; undefined where it is none. @param ctx with the answer */
+/**
+ * Returns the OAuth error code of a response, or undefined if the response is no error.
+ * @param ctx with the response
+ */
 export function errorOf(ctx: Context): string | undefined {
   if (!refusals.includes(ctx.status)) return undefined;
   return String((ctx.body as { error?: unknown } | null)?.error);
@@ -39,7 +45,7 @@ export function errorOf(ctx: Context): string | undefined {
 /** An endpoint: its methods, its limits, and every step of a request to it in order. */
 export interface Endpoint {
   methods: readonly string[];
-  /** What bounds how often it is asked. They stand in front of the steps, and there is no endpoint without one. */
+  /** Limits of the request rate, checked before the steps. Each endpoint has at least one. */
   limits: readonly [EndpointLimit, ...EndpointLimit[]];
   steps: readonly Step[];
 }

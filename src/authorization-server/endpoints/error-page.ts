@@ -17,22 +17,21 @@ const pageRoutes = new Set([
   'end_session_confirm',
 ]);
 
-/** What is said on an error page beside the error itself. */
+/** Texts of an error page beside the error itself. */
 interface ErrorWords {
-  /** Which explanation fits, where it is not that of the code. */
+  /** Name of an explanation that replaces the one for the error code. */
   explanation?: keyof Texts['error']['explanations'];
-  /** How long to wait before another try; the hint then says so. */
+  /** Seconds to wait before the next attempt; the hint names them. */
   waitSeconds?: number;
   /** A way back to the app: a URI that was validated. */
   backTo?: string;
-  /** URL of the account page, where the person was there: the hint and the way on then lead back to it. */
+  /** URL of the account page if the user came from there: the hint and the link then lead back to it. */
   account?: string;
 }
 
 /**
- * Answers with an error page in the language of the person, or with JSON where the client asks for JSON rather than
- * HTML.
- * @param error the standard's code, and its description in ASCII
+ * Responds with an error page in the user's language, or with JSON if the client prefers JSON to HTML.
+ * @param error the code of the standard, and its description in ASCII
  */
 export function answerWithErrorPage(
   ctx: Context,
@@ -76,7 +75,7 @@ function explain({ error: { explanations } }: Texts, name: string) {
     : explanations.other;
 }
 
-/** Why a client that was named cannot be used: its document was not taken, or it was not let in. */
+/** Reason why a client cannot be used: its metadata document was rejected, or the client is not approved. */
 export type ClientRefusal = ClientDocumentError | ClientNotAdmitted;
 
 /** @returns whether an error is one of {@link ClientRefusal} */
@@ -84,7 +83,7 @@ export function isClientRefusal(error: unknown): error is ClientRefusal {
   return error instanceof ClientDocumentError || error instanceof ClientNotAdmitted;
 }
 
-/** Answers where a client cannot be used: the engine's refusal, for a person. */
+/** Shows the user the engine's rejection of a client that cannot be used. */
 export function answerWithClientRefusal(ctx: Context, error: ClientRefusal): void {
   answerWithErrorPage(
     ctx,
@@ -119,8 +118,8 @@ function forgetting(ctx: Context, { error: { forget } }: Texts): Pick<ErrorPage,
 }
 
 /**
- * Creates the engine's `renderError`: what cannot be told to the client is told to the person. Only where people come
- * by; the other endpoints answer JSON whatever they are asked for (RFC 6749 section 5.2).
+ * Creates the engine's `renderError`, which shows the user an error that cannot be sent to the client. Only endpoints
+ * that users visit render pages; the others respond with JSON (RFC 6749 section 5.2).
  */
 export function createErrorRenderer(): NonNullable<Configuration['renderError']> {
   return (ctx: KoaContextWithOIDC, out, error) => {

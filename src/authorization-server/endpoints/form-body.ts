@@ -17,14 +17,17 @@ const mediaType = 'application/x-www-form-urlencoded';
 const usualMediaType = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i;
 
 /**
- * Whether a request has a form, said and sent as nearly every client does: told without taking its headers apart. One without
- * a length has no body, or one in chunks, and is none of these.
+ * Returns true if the headers describe a form as nearly every client sends it, without parsing them in full. A request
+ * without a length has no body or a chunked body, and does not count.
  */
 export function isUsualForm({ req: { headers } }: Context): boolean {
   return headers['content-length'] !== undefined && usualMediaType.test(headers['content-type'] ?? '');
 }
 
-/** Whether a request has a form. @throws BodyRefused where its body is of no type: it is one, as a rule */
+/**
+ * Returns true if the request has a form.
+ * @throws BodyRefused if its body has no media type: most bodies without one are forms
+ */
 function hasForm(ctx: Context): boolean {
   if (isUsualForm(ctx)) return true;
   // Null where there is no body.
@@ -46,10 +49,10 @@ async function takeForm(ctx: Context): Promise<URLSearchParams> {
 }
 
 /**
- * Looks for the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
- * the same form, or the same refusal.
- * @returns its parameters, none where the body is no form (the engine refuses it); or why it is refused: of no type,
- *   compressed, too large, cut off, or too many parameters (RFC 6749 section 3.2)
+ * Reads the form of a request and keeps the body for the engine to read again. All steps of one request get the same
+ * form, or the same rejection.
+ * @returns the parameters, none if the body is no form (the engine rejects it); or the reason of the rejection: no
+ *   media type, compressed, too large, cut off, or too many parameters (RFC 6749 section 3.2)
  */
 export async function findForm(ctx: Context): Promise<URLSearchParams | BodyRefused> {
   const known: URLSearchParams | BodyRefused | undefined = ctx.state.form;
@@ -69,7 +72,10 @@ export async function isFormUnfinished(ctx: Context): Promise<boolean> {
   return form instanceof BodyRefused && form.isUnfinished;
 }
 
-/** Reads the form a client posted to an endpoint. @returns its parameters; undefined where it is refused, and was answered */
+/**
+ * Reads the form of a request, and responds with an error if it is rejected.
+ * @returns the parameters, or undefined if the request got its error response
+ */
 export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
   const form = await findForm(ctx);
   if (!(form instanceof BodyRefused)) return form;
@@ -116,7 +122,7 @@ export const takeEmptyPassword: Step = async (ctx, next) => {
 export class BodyRefused extends Error {
   override name = 'BodyRefused';
   readonly status: 400 | 413 | 415;
-  /** Whether the body ended too early. Nobody sees the response, and no limit counts the request (T-207). */
+  /** True if the body ended too early. Nobody sees the response then, and no limit counts the request (T-207). */
   readonly isUnfinished: boolean;
   constructor(status: BodyRefused['status'], message: string, isUnfinished = false) {
     super(message);

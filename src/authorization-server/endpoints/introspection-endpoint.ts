@@ -4,7 +4,7 @@ import { activeToken, tokenLeftToUs } from '../jwt/own-jwt.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { Step } from './endpoint-guards.ts';
 
-/** What the introspection endpoint works with. */
+/** Options of the introspection endpoint. */
 export interface IntrospectionEndpointOptions {
   issuer: string;
   /** As they are honoured: one whose login at an upstream has ended is none. */
@@ -17,13 +17,13 @@ export interface IntrospectionEndpointOptions {
 /** A client, as far as it matters for what it may learn. */
 interface AskingClient {
   clientId: string;
-  /** How it authenticated itself. */
+  /** Authentication method of the client. */
   method: string;
 }
 
 /**
- * Whether a client may learn about the tokens of a resource: it is a server of that resource by the word of the
- * operator, and has proved who it is. Nobody learns anything of refresh tokens (T-052).
+ * Returns true if a client may introspect the tokens of a resource: the operator named the client as a server of that
+ * resource, and the client authenticated. Nobody may introspect refresh tokens (T-052).
  */
 export function mayIntrospect(
   { clientId, method }: AskingClient,
@@ -35,11 +35,10 @@ export function mayIntrospect(
 }
 
 /**
- * Creates the step around the engine's introspection endpoint: access tokens that it declines, because they are JWTs, or
- * does not know, because it knows neither exchanged tokens nor the grant they came by, are answered from the rows that were
- * written when they were issued, so that a revoked one is not active. One whose login at an upstream has ended is not
- * active either, whoever answers (A10-02).
- * @returns a step that throws TokenStatusUnknown where nobody can tell
+ * Creates the step around the engine's introspection endpoint. The engine declines access tokens that are JWTs, and
+ * does not know exchanged tokens. This step responds for them from the rows written at issuance, so that a revoked
+ * token is not active. No token is active after its login at an upstream has ended (A10-02).
+ * @returns a step that throws TokenStatusUnknown if the state of the upstream login cannot be determined
  * @see RFC 7662 section 2
  */
 export function createIntrospectionEndpoint(options: IntrospectionEndpointOptions): Step {

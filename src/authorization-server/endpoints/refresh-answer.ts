@@ -16,7 +16,7 @@ export interface TokenAnswer {
   [member: string]: unknown;
 }
 
-/** What an attempt to refresh would have got, and the key it proved to hold. */
+/** Scopes that a refresh attempt would get, and the key that it proved. */
 export interface RefreshAttempt {
   answer: TokenAnswer;
   keyThumbprint: string | undefined;
@@ -70,11 +70,10 @@ export function keepAnswer(
 }
 
 /**
- * Gives the kept answer to a refresh token that was used a moment ago.
- * @param attempt what this attempt would have got: the kept answer is given only where it is for the same scopes and bound
- *   to the same key
- * @returns the first answer with its remaining life; 'other_scopes' or 'other_key' where it is for others than this
- *   attempt; undefined where there is none any more
+ * Finds the stored response to a refresh token that was used a moment ago.
+ * @param attempt the stored response is returned only if it has the same scopes and is bound to the same key
+ * @returns the first response with its remaining lifetime; 'other_scopes' or 'other_key' if it does not match the
+ *   attempt; undefined if it is no longer stored
  */
 export async function findAnswer(
   artifacts: ArtifactStore,
@@ -93,13 +92,12 @@ export async function findAnswer(
 }
 
 /**
- * Gives the answer to a refresh token that was used a moment ago and followed by its own successors: they are in the
- * answer, and what else is in it stands in their rows.
+ * Rebuilds the response to a refresh token that was used a moment ago from its successor tokens and their rows.
  * @param id hashed refresh token
- * @param attempt what this attempt would have got: the first answer is given only where it is for the same scopes and no
- *   key was proved, as successors are bearer tokens
- * @returns the first answer with its remaining life; 'other_scopes' or 'other_key' where it is for others than this
- *   attempt; undefined where the window is over, or it was not followed by them, or they were revoked
+ * @param attempt the first response is returned only if it has the same scopes and the attempt proved no key, since
+ *   successors are bearer tokens
+ * @returns the first response with its remaining lifetime; 'other_scopes' or 'other_key' if it does not match the
+ *   attempt; undefined if the grace window is over, or if the successors are absent or revoked
  */
 export async function findSuccessorAnswer(
   artifacts: ArtifactStore,

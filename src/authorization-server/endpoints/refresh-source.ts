@@ -7,18 +7,21 @@ import { grantKey, openPayload } from '../engine/stored-names.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 
-/** How a repeated use of a refresh token differs from the first. Undefined where one of the two is not known. */
+/**
+ * Differences between a repeated use of a refresh token and its first use. Undefined if one of the two values is not
+ * known.
+ */
 export interface RepeatDifference {
-  /** Whether it comes from another address; an IPv6 address is compared by its /64. */
+  /** True if the addresses differ; IPv6 addresses are compared by their /64. */
   address: boolean | undefined;
-  /** Whether the client calls itself otherwise (`User-Agent`): another program, or another version of it. */
+  /** True if the `User-Agent` differs: another program, or another version of it. */
   userAgent: boolean | undefined;
 }
 
 /** Characters kept of a digest: 96 bits. */
 const digestLength = 16;
 
-/** What stands in the place of an address that is not known: nothing is said of it. */
+/** Stands for an address that is not known. */
 const unknown = '-';
 
 function digestsOf(ctx: Context, id: string, key: string): [address: string, userAgent: string] {
@@ -33,10 +36,10 @@ function digestsOf(ctx: Context, id: string, key: string): [address: string, use
 }
 
 /**
- * Describes where a refresh token is used from, for a later {@link compareSource}. The digests are keyed and of this token
- * alone: neither are they addresses, nor can two rows be linked by them (FA-10, T-213).
+ * Describes the source of a refresh request, for a later {@link compareSource}. The digests are keyed, and differ for
+ * each token: they reveal no address and cannot link two rows (FA-10, T-213).
  * @param id hashed refresh token
- * @param keys of digests, the newest first
+ * @param keys digest keys, the newest first
  */
 export function describeSource(ctx: Context, id: string, [key = '']: readonly string[]): string {
   return digestsOf(ctx, id, key).join(' ');
@@ -82,7 +85,7 @@ export function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): v
 
 const kind = 'RefreshToken';
 
-/** What the engine keeps of a refresh token. */
+/** The fields of the engine's refresh token that are read here. */
 interface IssuedRefreshToken {
   clientId: string;
   accountId: string;
@@ -94,12 +97,12 @@ interface IssuedRefreshToken {
 }
 
 /**
- * Ends the grant of a refresh token that was used and that its own client sends again when it has expired. The engine
- * refuses it for its age and no longer looks whether it was used (RFC 9700 section 4.14.2; T-044). One that was never
- * used has just grown old, and one that is bound to a key proves nothing without that key: neither ends anything.
- * @param clientId the client, authenticated; undefined where it was not
+ * Ends the grant if the client of a used refresh token sends it again after it has expired. The engine rejects an
+ * expired token for its age and does not check whether it was used (RFC 9700 section 4.14.2; T-044). An unused expired
+ * token ends nothing, and neither does a token that is bound to a key if the request lacks that key.
+ * @param clientId the authenticated client; undefined if none
  * @param nowSeconds epoch seconds
- * @returns whose grant was ended; undefined where none was
+ * @returns the account whose grant was ended; undefined if none was
  */
 export async function endExpiredFamily(
   artifacts: ArtifactStore,

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-/** What of the engine's refusals is read here. */
+/** The fields of the engine's rejections that are read here. */
 interface GrantRefusal {
   error: string;
   error_detail?: string;
@@ -15,16 +15,16 @@ const expiredSecret = /^client_id \S+ client_secret expired at \d+$/;
 /** Names as resources have them, separated by blanks. */
 const readableScopes = /^[\w:./-]{1,40}( [\w:./-]{1,40}){0,9}$/;
 
-/** The code of an error, which is one of a few names; undefined where it has none. */
+/** Returns the code of an error if it is one of a few known names. */
 function codeOf(cause: unknown): string | undefined {
   const code = (cause as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^ERR_[A-Z_]+$/.test(code) ? code : undefined;
 }
 
 /**
- * Why the engine refused a grant or a client, as far as it knows. Nothing of what was sent is in it: where something could
- * not be read or verified, the message of its reader may quote it, and the code of the error stands for that; only the
- * verifier of a code is compared, not read. Scopes are named if they are short: no secret is a scope (FA-50).
+ * Returns the engine's reason for rejecting a grant or a client. The reason holds nothing that the client sent: if a
+ * value could not be parsed or verified, the parser's message may quote it, and the error code stands in its place. The
+ * verifier of a code is only compared, never parsed. Short scopes are named, since no secret is a scope (FA-50).
  */
 function engineReason({ error, error_detail: detail, scope, cause }: GrantRefusal): string | undefined {
   if (error === 'invalid_scope' && typeof scope === 'string' && readableScopes.test(scope))
@@ -41,7 +41,7 @@ export function noteReason(ctx: Context, reason: string): void {
   ctx.state.refusalReason = reason;
 }
 
-/** Gives why a token request was refused, for the audit log alone; undefined where that is not known. */
+/** Returns the reason why a token request was rejected, for the audit log only; undefined if it is not known. */
 export function reasonOf(ctx: Context): string | undefined {
   const { refusalReason, grantError } = ctx.state as { refusalReason?: string; grantError?: GrantRefusal };
   return refusalReason ?? (grantError && engineReason(grantError));

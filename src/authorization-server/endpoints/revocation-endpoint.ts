@@ -16,7 +16,11 @@ export function createRevocationEndpoint(
   accessTokens: IssuedAccessTokens,
   audit: AuditLog,
 ): Step {
-  /** Gives the account whose grant it ends; undefined where it ends none, as with a token that was exchanged: the grant is another's. */
+  /**
+   * Revokes a token.
+   * @returns the account whose grant ended; undefined if no grant ended, as with an exchanged token, whose grant
+   *   belongs to another client
+   */
   async function revokeToken(token: string, clientId: string, writes: WriteSet): Promise<string | undefined> {
     const issued = await accessTokens.find(token);
     if (issued?.clientId !== clientId) return undefined;

@@ -25,7 +25,7 @@ import { noteReason } from './refusal-reason.ts';
 /** `allow` gives the first answer again, `end` ends the grant. */
 export type RepeatFromOtherAddress = 'allow' | 'end';
 
-/** What the token endpoint works with. */
+/** Options of the token endpoint. */
 export interface TokenEndpointOptions {
   artifacts: ArtifactStore;
   box: SealedBox;
@@ -34,7 +34,7 @@ export interface TokenEndpointOptions {
   /** Epoch seconds. */
   now: () => number;
   refreshGraceSeconds: number;
-  /** What becomes of a used refresh token that comes again from another address within the grace window. */
+  /** Handling of a used refresh token that is sent again from another address within the grace window. */
   repeatFromOtherAddress: RepeatFromOtherAddress;
   /** Keys of the digests of where a refresh token was used from; the first makes them, all are tried. */
   sourceKeys: readonly string[];
@@ -47,7 +47,7 @@ function issuedKey(ctx: Context): string | undefined {
   return (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.AccessToken?.jkt;
 }
 
-/** What the first of several who come in as the same new person writes. */
+/** Row kinds that only the first of several concurrent logins of a new user may write. */
 const entryKinds = new Set(['Account', 'Identity']);
 
 /** Answers who came in as the same new person at the same moment: nothing was used up. */
@@ -67,7 +67,7 @@ function answerUsedOtherwise(ctx: Context, error: string, reason: string): void 
   answerWithOAuthError(ctx, 400, error, `this ${reason}; use its successor`);
 }
 
-/** Why a request is refused that was good until its commit. */
+/** Descriptions for requests that lost a race at their commit. */
 const lostRaces: Readonly<Record<Conflict['reason'], string>> = {
   consumed: 'another request used it up at the same moment',
   missing: 'it was ended at the same moment',
@@ -76,7 +76,10 @@ const lostRaces: Readonly<Record<Conflict['reason'], string>> = {
   orphan: 'what it hangs on was ended at the same moment',
 };
 
-/** Says so where a client may not use a grant that others may; the engine calls that a bad request (RFC 6749 section 5.2). */
+/**
+ * Responds `unauthorized_client` if a client may not use a grant type that other clients may use; the engine responds
+ * `invalid_request` (RFC 6749 section 5.2).
+ */
 function nameUnauthorizedGrant(ctx: Context): void {
   const { client, params } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
   const { error } = ctx.body as { error?: string };
@@ -93,14 +96,14 @@ function nameUnauthorizedGrant(ctx: Context): void {
 const codeKind = 'AuthorizationCode';
 const serverScopes: ReadonlySet<string> = new Set(personalScopes);
 
-/** What is used up by a grant, by its type. */
+/** Kind of the row that each grant type uses up. */
 const usedUpBy: ReadonlyMap<string, string> = new Map([
   ['authorization_code', codeKind],
   ['refresh_token', 'RefreshToken'],
   [deviceGrantType, 'DeviceCode'],
 ]);
 
-/** What the engine keeps of a code, and whether it was redeemed. */
+/** The fields of the engine's authorization code that are read here. */
 interface IssuedCode {
   clientId: string;
   accountId: string;
@@ -114,17 +117,18 @@ interface IssuedCode {
 const maxCodeFailures = 5;
 
 /**
- * Middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine judges the request; this decides
- * at the commit who was first:
- * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
- * - a refresh token used again within the grace window gets the first answer once more, which is noted in the audit log, or
- *   ends the grant where the operator wants that of one from another address (T-213); later the grant ends, also where
- *   the token has expired since (T-040, T-043, T-044);
- * - a code that keeps failing dies (T-035);
- * - a client assertion counts once, whatever becomes of the request, and however close together two came (T-049);
- * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042), and a client
- *   over its limit tries again with what it has;
- * - a client that refreshes again and again without an accepted call is told why, and slowed down (FA-20).
+ * Creates the middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine checks the request; this
+ * middleware decides at the commit which of several concurrent requests was first:
+ * - a code redeemed twice ends its grant, however close together the two requests came (T-032, T-036);
+ * - a refresh token used again within the grace window gets the first response again, with an entry in the audit log;
+ *   if it comes from another address, the operator may choose to end the grant (T-213); after the window the grant
+ *   ends, also if the token has expired (T-040, T-043, T-044);
+ * - a code that fails repeatedly is deleted (T-035);
+ * - a client assertion counts once, whatever becomes of the request, and however close together two requests came
+ *   (T-049);
+ * - a rejected request uses nothing up: the engine consumes a code before it checks `resource` (T-042), and a client
+ *   over its limit can try again with the same code;
+ * - a client that refreshes repeatedly without an accepted call gets the reason, and is slowed down (FA-20).
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit, sourceKeys } = options;

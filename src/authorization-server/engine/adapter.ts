@@ -22,14 +22,14 @@ import { grantKey } from './stored-names.ts';
 import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
-/** What the adapter works on. */
+/** Options of the storage adapter. */
 export interface AdapterOptions extends ClientAdapterOptions {
   clientSources: ClientSources;
-  /** How long a used refresh token still gives the answer it gave first; 0 for never. */
+  /** Seconds during which a used refresh token gets its first response again; 0 for never. */
   refreshGraceSeconds: number;
   /** Keys of the digests under which user codes are stored; the first makes them, all find them. */
   userCodeKeys: readonly string[];
-  /** How long a page of an authorization request may wait for its answer. */
+  /** Seconds that a page of an authorization request waits for the user. */
   interactionSeconds: number;
 }
 
@@ -50,7 +50,7 @@ export interface ArtifactAdapter extends Adapter {
   consume(value: string, use?: ArtifactUse): ReturnType<Adapter['consume']>;
 }
 
-/** Gives the adapter of a model. */
+/** Returns the adapter of a model. */
 export type Adapters = (name: string) => ArtifactAdapter;
 
 /**
@@ -85,7 +85,7 @@ function createAdapter(name: string, options: AdapterOptions): ArtifactAdapter {
   }
 }
 
-/** How long the row of an artifact stays after it has expired, which its payload says. */
+/** Returns the seconds that the row of an artifact is kept after the expiry in its payload. */
 function keptBeyond(kind: string, interactionSeconds: number): number {
   switch (kind) {
     // Taken for a minute. The row stays as long as its two pages may: the approval uses it up (T-030).
@@ -101,7 +101,7 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
   }
 }
 
-/** What is read again soon after it was written, and small. */
+/** Small artifacts that are read again soon after they are written. */
 const readAgainSoon: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken']);
 
 function artifactAdapter(
@@ -118,7 +118,7 @@ function artifactAdapter(
     return kind !== 'RefreshToken' || !isInGrace(consumedAt, now(), refreshGraceSeconds);
   }
 
-  /** What is sealed of an artifact. */
+  /** Returns the part of an artifact that is sealed. */
   function contentOf(payload: AdapterPayload): AdapterPayload & WithSuccessor {
     return kind === 'RefreshToken' ? { ...payload, successor: randomSecret() } : payload;
   }
@@ -203,7 +203,10 @@ function userCodeDigest(key: string, userCode: string): string {
   return keyedDigest(key, 'user code', userCode);
 }
 
-/** Whose browser it is, or who has just logged in: a changed password ends an interaction as it ends a session. */
+/**
+ * Returns the account of an interaction, by its session or its finished login: a changed password ends interactions as
+ * it ends sessions.
+ */
 function accountOfInteraction({ session, result }: AdapterPayload): string | undefined {
   return session?.accountId ?? result?.login?.accountId;
 }

@@ -21,7 +21,7 @@ import { createRememberedPayloads } from './sealed-payloads.ts';
 import { openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, record } from './write-set.ts';
 
-/** What the adapters of clients work on. */
+/** Options of the adapters for clients. */
 export interface ClientAdapterOptions {
   artifacts: ArtifactStore;
   clients: ClientStore;
@@ -29,7 +29,7 @@ export interface ClientAdapterOptions {
   sealedIds: SealedClientIds;
   /** Redirect schemes that the operator allows beside those of known apps. */
   redirectSchemes: readonly string[];
-  /** What a client that registers itself is at first, and again when it changes. */
+  /** Status of a client that registers itself, at first and after each change. */
   newClientStatus: 'approved' | 'pending';
   /** Epoch seconds. */
   now: () => number;
@@ -46,7 +46,7 @@ function sealClient(box: SealedBox, id: string, metadata: object): Buffer {
   return box.seal(JSON.stringify(metadata), payloadContext('Client', id));
 }
 
-/** What of an object outlives its storage. */
+/** Returns the members of an object that survive storage. */
 function asStored(metadata: object): unknown {
   return JSON.parse(JSON.stringify(metadata));
 }
@@ -103,8 +103,8 @@ export function createClientAdapter(options: ClientAdapterOptions): Adapter {
 }
 
 /**
- * The change that stores a client whose id is its registration, for the commit of its first consent.
- * @returns undefined where it is stored already, or has another kind of id
+ * Returns the change that stores a client whose id is its sealed registration, for the commit of its first consent.
+ * @returns undefined if the client is stored already, or if its id is of another kind
  */
 export async function changeOfFirstConsent(
   { clients, sealedIds, box }: ClientAdapterOptions,
@@ -141,16 +141,18 @@ export function createRegistrationTokenAdapter({ artifacts, clients }: ClientAda
   };
 }
 
-/** Where clients come from beside the store, and what is fetched for them. */
+/** Sources of clients beside the store, and fetched data about them. */
 export interface ClientSources {
-  /** Clients that are described by documents; gives undefined for an id that is none of those. Absent where none are taken. */
+  /**
+   * Finds a client that a metadata document describes; undefined for any other id. Absent if documents are disabled.
+   */
   findDocument?: ((clientId: string) => Promise<Metadata | undefined>) | undefined;
   keys: ClientKeys;
   /** Grant types an operator can give a client that are off now: of what it registered they do not count (A13-11). */
   grantsOff: readonly string[];
 }
 
-/** The assertion of the request that the engine is serving; undefined where it has none. */
+/** Returns the client assertion of the request that the engine handles; undefined if it has none. */
 function assertionOf(ctx: Context | undefined): string | undefined {
   const assertion = (ctx as Partial<KoaContextWithOIDC> | undefined)?.oidc?.params?.client_assertion;
   return typeof assertion === 'string' ? assertion : undefined;
@@ -164,7 +166,7 @@ function keyIdOf(assertion: string): string | undefined {
   }
 }
 
-/** Puts the keys in the place of the URL where they are: the engine fetches nothing itself (F7, T-057). */
+/** Replaces the URL of the keys by the keys: the engine fetches nothing itself (F7, T-057). */
 async function withKeys(
   metadata: Metadata,
   keys: ClientKeys,
@@ -190,9 +192,10 @@ function withoutGrants(metadata: Metadata, off: readonly string[]): Metadata {
 }
 
 /**
- * Lays over the engine's store of clients what depends on the request: clients that are described by documents; the one
- * method a client authenticates by, where it may choose (an assertion that is sent has to be good; with none it is
- * a public client, as ChatGPT's; AS-11); its keys, where it keeps them at a URL; its grants, as far as they are on.
+ * Extends the engine's client store by data that depends on the request: clients described by documents; the one
+ * authentication method of the request, if the client may choose (an assertion that is sent must be valid; without one
+ * the client is public, as ChatGPT is; AS-11); the keys of a client that publishes them at a URL; its grant types, as
+ * far as they are enabled.
  */
 export function describeForRequest(
   adapter: Adapter,

@@ -6,10 +6,10 @@ import type { ProtectedResource } from '../resources.ts';
 export const clientCredentialsGrant = 'client_credentials';
 
 /**
- * The scopes a token request is for, where it can be seen before a grant: one of a client for itself. It may ask for less
- * than the operator gave it, and gets all of that where it asks for nothing in particular (RFC 6749 section 3.3). The engine, which
- * asks for the resource first, would give it nothing then. Of what it asks for, what it may not have is left out as long as
- * something remains: MCP clients ask for every scope the resource names. The engine refuses the rest.
+ * Returns the scopes of a token request by which a client acts for itself, before the engine creates the grant. A
+ * client may ask for fewer scopes than the operator allows, and gets all of them if it asks for none (RFC 6749 section
+ * 3.3). The engine, which resolves the resource first, would then grant none. Scopes that are not allowed are dropped
+ * as long as one remains: MCP clients ask for every scope that the resource names. The engine rejects the rest.
  * @returns undefined for every other request
  */
 export function scopeForItself(

@@ -29,7 +29,7 @@ import { scopeForItself } from './client-credentials.ts';
 import { sessionTtl } from './session-browser.ts';
 import { secondsWithin } from './within-grant.ts';
 
-/** How long what is issued lives, in seconds. */
+/** Lifetimes of issued artifacts, in seconds. */
 export interface Lifetimes {
   accessTokenSeconds: number;
   codeSeconds: number;
@@ -40,11 +40,11 @@ export interface Lifetimes {
   sessionSeconds: number;
   sessionIdleSeconds: number;
   interactionSeconds: number;
-  /** How long a device waits for a person to enter its code. */
+  /** Seconds that a device waits for the user to enter its code. */
   deviceCodeSeconds: number;
 }
 
-/** What the engine's configuration is built from. */
+/** Options of the engine's configuration. */
 export interface ConfigurationOptions {
   /** The issuer; its scheme decides about cookies. */
   issuer: string;
@@ -52,7 +52,7 @@ export interface ConfigurationOptions {
   accounts: AccountStore;
   adapters: Adapters;
   box: SealedBox;
-  /** Whether a client id may be the address of a document. */
+  /** True if a client id may be the URL of a metadata document. */
   clientDocuments: boolean;
   resources: ResourceRegistry;
   lifetimes: Lifetimes;
@@ -60,15 +60,15 @@ export interface ConfigurationOptions {
   dpop: { /** 32 bytes. */ nonceSecret: Buffer; requireNonce: boolean };
   /** The device flow, with its pages. */
   deviceFlow: ReturnType<typeof buildDeviceFlow>;
-  /** Whether clients of the operator may act for themselves. */
+  /** True if clients of the operator may act for themselves. */
   clientCredentials: boolean;
-  /** What the metadata says beside. */
+  /** Additional members of the metadata document. */
   metadata: Readonly<Record<string, unknown>>;
   /** The logout, with its page. */
   logout: ReturnType<typeof buildLogout>;
-  /** How clients register, and change their registrations. */
+  /** Settings of client registration and of its management. */
   registration: ReturnType<typeof buildRegistrationFeature>;
-  /** Tells a person what cannot be told to a client. */
+  /** Shows the user an error that cannot be sent to the client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
   now: () => number;
@@ -88,7 +88,7 @@ export const enginePaths = {
   end_session: logoutPaths.page,
 } as const;
 
-/** Where an authorization request arrives, whose scopes are looked at then. */
+/** Endpoints that receive authorization requests, whose scopes are checked. */
 const requestRoutes = new Set(['authorization', 'device_authorization', 'pushed_authorization_request']);
 
 /** Scopes that belong to no resource. `offline_access` is taken, not needed (A9-03). */
@@ -100,8 +100,8 @@ export function allScopes({ scopes }: Pick<ResourceRegistry, 'scopes'>): string[
 }
 
 /**
- * Whether a code gives a refresh token. MCP clients never ask for `offline_access`; whoever registered the grant gets the
- * token (A9-03).
+ * Returns true if a code is redeemed with a refresh token. MCP clients never ask for `offline_access`; a client that
+ * registered the grant type gets the token (A9-03).
  * @param scopes of the code
  */
 export function mayRefresh(client: Pick<Client, 'grantTypeAllowed'>, scopes: ReadonlySet<string>): boolean {
@@ -119,7 +119,7 @@ const clientDefaults: Partial<ClientMetadata> = {
   id_token_signed_response_alg: 'ES256',
 };
 
-/** The engine makes no request by itself: its guard turns into a warning where Node's internals change (F7, T-069). */
+/** Rejects each request of the engine: its own guard becomes a warning if Node's internals change (F7, T-069). */
 const refuseToFetch: NonNullable<Configuration['fetch']> = async () => {
   throw new TypeError('the engine fetches nothing by itself');
 };
@@ -255,9 +255,9 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
 }
 
 /**
- * Builds the policy that decides which pages an authorization request needs: a login where there is none or the client
- * asks for one, and a consent each time, whatever was agreed before. The engine's own rule asks native clients alone
- * and tells `prompt=none` to come back with `interaction_required`, where the standard has `consent_required`.
+ * Builds the policy that selects the pages of an authorization request: a login if there is none or if the client asks
+ * for one, and a consent each time, whatever was agreed before. The engine's own rule asks native clients only, and
+ * responds to `prompt=none` with `interaction_required` although the standard has `consent_required`.
  * @returns a policy for oidc-provider
  * @see OpenID Connect Core 1.0 section 3.1.2.6; RFC 8252 section 8.6 (T-012, T-025)
  */

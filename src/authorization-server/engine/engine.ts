@@ -22,8 +22,8 @@ export interface Engine {
    */
   provider: Provider;
   /**
-   * Hands a request to the engine under one of its own paths, below the issuer.
-   * @throws StorageUnavailable where the database failed underneath it
+   * Passes a request to the engine, under one of the engine's paths below the issuer.
+   * @throws StorageUnavailable if the database failed meanwhile
    */
   serve(ctx: Context, path: string): Promise<void>;
   /** Has it know other scopes from now on: those of the configuration that would be built now. */
@@ -32,13 +32,13 @@ export interface Engine {
   renewConfiguration(): void;
 }
 
-/** What an engine is made of. */
+/** Options of the engine. */
 export interface EngineOptions {
   /** Issuer identifier. */
   issuer: string;
   /** Builds the configuration for this issuer; once for each set of signing keys, and for each first cookie key. */
   configure: () => Configuration;
-  /** Gives the scopes of the configuration, as they are now. */
+  /** Returns the current scopes of the configuration. */
   scopes: () => readonly string[];
   /** Grants of ours, beside those that the engine knows. */
   grants: readonly OwnGrant[];
@@ -135,8 +135,9 @@ function methodOf({ oidc }: KoaContextWithOIDC): string {
 }
 
 /**
- * Has a provider compare client secrets as they are registered: with the hash, where only that is kept, and by the method of
- * the client alone, where the engine takes one for the other (RFC 7591 section 2, T-047).
+ * Makes a provider compare client secrets as they are registered: by their hash if only the hash is stored, and by the
+ * registered method only, although the engine accepts `client_secret_basic` and `client_secret_post` alike (RFC 7591
+ * section 2, T-047).
  */
 export function compareSecretsAsRegistered({ Client }: Provider): void {
   const comparePlain = Client.prototype.compareClientSecret;

@@ -12,12 +12,12 @@ export interface FlowLogins {
   endWithAnswer: Step;
 }
 
-/** What they work with. */
+/** Options of the login steps. */
 export interface FlowLoginOptions {
   provider: Provider;
   /** Issuer identifier. */
   issuer: string;
-  /** Whether servers at other ports of the host get our cookies. */
+  /** True if servers on other ports of the host receive the cookies of this server. */
   portsShareCookies: boolean;
 }
 
@@ -38,8 +38,9 @@ function dropCookies(ctx: Context, names: readonly string[]): void {
 }
 
 /**
- * Creates the steps that keep a login within one request, so that neither the callback of an app nor its page at another
- * port can use the cookies of it (T-208). They change nothing where cookies reach no other port.
+ * Creates the steps that keep a login within one authorization request, so that neither the callback of an app nor its
+ * page on another port can use the cookies of the login (T-208). The steps change nothing if cookies reach no other
+ * port.
  */
 export function createFlowLogins({ provider, issuer, portsShareCookies }: FlowLoginOptions): FlowLogins {
   if (!portsShareCookies) return { ignoreEarlier: pass, endWithAnswer: pass };

@@ -13,7 +13,7 @@ export interface GrantRequest {
   ctx: KoaContextWithOIDC;
   provider: Provider;
   client: Client;
-  /** Gives a parameter; undefined where it is absent or was sent more than once. */
+  /** Returns a parameter; undefined if it is absent or repeated. */
   parameter: (name: string) => string | undefined;
 }
 
@@ -55,10 +55,10 @@ export async function resourceServer(
 }
 
 /**
- * Binds a token to the key of a proof, where the request has one (RFC 9449 section 5), keeps it in the commit of the
- * request, and answers with it (RFC 6749 section 5.1). There is no refresh token.
- * @param members what the answer has beside
- * @param keyThumbprint the key that the request has to prove, if what it presented is bound to one
+ * Binds a token to the key of the DPoP proof if the request has one (RFC 9449 section 5), stores it in the commit of
+ * the request, and responds with it (RFC 6749 section 5.1). The response has no refresh token.
+ * @param members additional members of the response
+ * @param keyThumbprint the key that the request must prove, if the presented token is bound to one
  * @throws errors.InvalidDpopProof
  */
 export async function giveToken(

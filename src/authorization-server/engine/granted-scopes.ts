@@ -12,13 +12,13 @@ export const undecidedResource = {
 /** The part of the engine's grant that says what a person answered: scopes by resource. */
 export interface ConsentedScopes {
   resources?: Readonly<Record<string, string>>;
-  /** What was asked for and not given. */
+  /** Scopes that were requested and not granted. */
   rejected?: Pick<ConsentedScopes, 'resources'>;
 }
 
 /**
- * Reads what a grant gives, by resource.
- * @returns the scopes of each that the grant names; none where it gives only what needs no scope
+ * Reads the scopes of a grant by resource.
+ * @returns the scopes of each named resource; none if the grant only allows use without scopes
  */
 export function grantedScopes({
   resources = {},
@@ -29,7 +29,7 @@ export function grantedScopes({
   return Object.fromEntries(Object.keys(named).map((name) => [name, parseScope(resources[name])]));
 }
 
-/** Whether the person chose the server of a grant, as the request of the client named none; see `makeGrant`. */
+/** Returns true if the user chose the server of a grant, because the client's request named none; see `makeGrant`. */
 export function hasChosenServer({ rejected }: ConsentedScopes): boolean {
   return rejected?.resources?.[undecidedResource.scoped] !== undefined;
 }

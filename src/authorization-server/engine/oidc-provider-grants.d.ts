@@ -1,4 +1,7 @@
-/** What the engine's own grants are made with, for grants of ours (lib/helpers/grants.js of oidc-provider 9.13). */
+/**
+ * Functions that the engine's own grants are built with (lib/helpers/grants.js of oidc-provider 9.13), used by
+ * Gatehouse's grants.
+ */
 declare module 'oidc-provider/lib/helpers/grants.js' {
   import type { KoaContextWithOIDC, Provider, ResourceServerInstance } from 'oidc-provider';
 
@@ -8,7 +11,7 @@ declare module 'oidc-provider/lib/helpers/grants.js' {
     iat: number;
   }
 
-  /** Verifies the proof of the request; undefined where it has none. */
+  /** Verifies the DPoP proof of the request; undefined if the request has none. */
   export function validateDpop(provider: Provider, ctx: KoaContextWithOIDC): Promise<DpopProof | undefined>;
   /** Uses the proof up. */
   export function checkDpopReplay(
@@ -17,18 +20,18 @@ declare module 'oidc-provider/lib/helpers/grants.js' {
     proof: DpopProof,
     clientId: string,
   ): Promise<void>;
-  /** Gives the resources that `params.resource` of the request names. */
+  /** Returns the resources that `params.resource` of the request names. */
   export function resolveRequestedResources(
     provider: Provider,
     ctx: KoaContextWithOIDC,
   ): Promise<ResourceServerInstance[]>;
 }
 
-/** What the engine knows about itself (lib/helpers/weak_cache.js of oidc-provider 9.13). */
+/** The engine's internal state by provider (lib/helpers/weak_cache.js of oidc-provider 9.13). */
 declare module 'oidc-provider/lib/helpers/weak_cache.js' {
   import type { Provider } from 'oidc-provider';
 
-  /** Gives the configuration of an engine, as it works with it. */
+  /** Returns the configuration of an engine as the engine uses it. */
   export default function instance(provider: Provider): { configuration: { scopes: Set<string> } };
 }
 

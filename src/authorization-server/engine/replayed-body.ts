@@ -9,7 +9,7 @@ export function replayBody(ctx: Context, body: Buffer): void {
   ctx.state.bodyToReplay = body;
 }
 
-/** Gives the engine's request the body it is to read; where none was read, the stream has it still. */
+/** Sets the body that the engine reads; if no step has read the body, the stream still has it. */
 export function putBodyBack(ctx: Context): void {
   const body: Buffer | undefined = ctx.state.bodyToReplay;
   if (!body) return;

@@ -6,11 +6,14 @@ import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
 export interface SealedPayloads {
   /** Seals what a row is to hold. @param content what JSON has a form for */
   seal(id: string, content: unknown): Buffer;
-  /** Gives what was sealed, parsed anew for each caller, who knows its shape. @throws SealBroken where no key opens it */
+  /**
+   * Opens a sealed payload and parses it anew for each caller, who knows its shape.
+   * @throws SealBroken if no key opens it
+   */
   open<T>(row: SealedRow): T;
 }
 
-/** How much of a kind is remembered: so many payloads, none of which is longer than so many bytes. */
+/** Limits of the cache for one kind: the number of payloads, and the length of each. */
 const bounds = { payloads: 2_000, bytes: 4_096 } as const;
 
 /** For how long: what is in them in the clear, such as the code itself, does not stay in memory. */

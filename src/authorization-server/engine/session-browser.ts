@@ -1,10 +1,10 @@
 import Provider from 'oidc-provider';
 
-/** What of ours stands in a login session, beside what the engine puts there; sealed and ended with it. */
+/** Gatehouse's own fields in an oidc-provider session; sealed and deleted with it. */
 export interface SessionBrowser {
-  /** The browser of the login; undefined where it is none of those known by name. */
+  /** The browser of the login; undefined if its name is not known. */
   browser?: BrowserFamily | undefined;
-  /** When the person last proved on the account pages who they are, in epoch seconds; undefined for never. */
+  /** Time of the user's last authentication on the account pages, in epoch seconds; undefined for never. */
   provedAt?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export function keepBrowserOfLogin({ Session }: Provider): void {
   };
 }
 
-/** How long a login in a browser lasts, in seconds. */
+/** Lifetimes of a login in a browser, in seconds. */
 export interface SessionLife {
   /** From the login, however often it is used. */
   sessionSeconds: number;
@@ -35,8 +35,8 @@ export interface SessionLife {
 }
 
 /**
- * How long a login may go on unused from now on: never past its end (T-124).
- * @param loginTs when the person logged in, epoch seconds; undefined for a session in which nobody did
+ * Returns the seconds that a login may stay unused from now on; never past its end (T-124).
+ * @param loginTs time of the login, epoch seconds; undefined for a session without a login
  * @param now epoch seconds
  * @returns seconds, at least 1
  * @see OWASP ASVS 5.0 section 7.3
@@ -50,7 +50,7 @@ export function sessionTtl(life: SessionLife, loginTs: number | undefined, now: 
 export interface BrowserFamily {
   /** Its name, such as Firefox. */
   name: string;
-  /** The system it runs on, such as Linux; undefined where it is none of those known here. */
+  /** Operating system, such as Linux; undefined if it is not known. */
   system?: string;
 }
 

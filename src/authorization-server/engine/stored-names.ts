@@ -5,16 +5,16 @@ import { hashSecret } from '../../crypto/secret.ts';
 /** The stored name of a grant. */
 export const grantKey = memoizeLast((grantId) => hashSecret('Grant', grantId));
 
-/** What sealed payloads are tied to: the row they stand in. */
+/** Returns the context that binds a sealed payload to its row. */
 export function payloadContext(kind: string, id: string): string {
   return `${kind}:${id}`;
 }
 
 /**
  * Opens a stored row.
- * @param kind what the row is, as its payload was sealed for
- * @returns what was sealed; the caller knows its shape
- * @throws SealBroken where no key opens it
+ * @param kind kind of the row, for which its payload was sealed
+ * @returns the sealed value; the caller knows its shape
+ * @throws SealBroken if no key opens it
  */
 export function openPayload<T>(box: SealedBox, kind: string, { id, payload }: SealedRow): T {
   return JSON.parse(box.open(payload, payloadContext(kind, id))) as T;

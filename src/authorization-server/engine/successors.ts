@@ -1,29 +1,29 @@
 import { datedSecret, hashSecret } from '../../crypto/secret.ts';
 
-/** How far the clocks of two machines may be apart. */
+/** Largest difference between the clocks of two machines, in seconds. */
 export const maxClockSkewSeconds = 60;
 
-/** What is kept, sealed, with every refresh token: the secret its successors are made of. */
+/** The secret from which the successors of a refresh token are derived; stored sealed with the token. */
 export interface WithSuccessor {
   /** Absent in tokens from before. */
   successor?: string;
 }
 
 /**
- * Gives the token that follows a refresh token. It needs no place of its own for whoever asks a second time: who has the
- * first token and can open its row finds it again, and nobody else (T-165).
+ * Derives the successor of a refresh token. The successor is not stored: a caller that has the first token and can open
+ * its row derives it again, and nobody else can (T-165).
  * @param kind model name of the token
- * @param successor 256 random bits of that refresh token alone
- * @param atMs their date, epoch milliseconds: noted where that refresh token is used up
+ * @param successor 256 random bits of that refresh token only
+ * @param atMs issuance time of the successors, epoch milliseconds; stored with the used refresh token
  */
 export function successorOf(kind: 'AccessToken' | 'RefreshToken', successor: string, atMs: number): string {
   return datedSecret(atMs, hashSecret(`successor ${kind}`, successor));
 }
 
 /**
- * Says whether a refresh token was used so short a time ago that it may be sent again. A clock that was set back does not
- * open the window again, nor one where there is none (T-176).
- * @param consumedAt when it was used, epoch seconds
+ * Returns true if a used refresh token is still in its grace window. A clock that was set back does not open the window
+ * again, and does not open one if none is configured (T-176).
+ * @param consumedAt time of use, epoch seconds
  * @param now epoch seconds
  */
 export function isInGrace(consumedAt: number, now: number, graceSeconds: number): boolean {

@@ -1,7 +1,7 @@
 /**
- * How long something may live that hangs on a consent: never past its end (T-045).
- * @param grantEnds when the consent ends, epoch seconds; undefined where there is none
- * @param seconds how long it would live otherwise
+ * Limits a lifetime to the end of the consent that it depends on (T-045).
+ * @param grantEnds end of the consent, epoch seconds; undefined if there is none
+ * @param seconds lifetime without that limit
  * @param now epoch seconds
  * @returns seconds, at least 1
  */

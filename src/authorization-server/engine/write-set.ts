@@ -3,21 +3,21 @@ import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../../sto
 import type { AuditEntry } from '../../storage/audit.ts';
 
 /**
- * What must hold for a row, when the write of the request is committed: nothing; of one that it has read, that it was
- * not ended meanwhile, or that it was not written either; or that there is none yet.
+ * Condition of a row at the commit of the request: none; that a row which was read still exists; that it is also
+ * unchanged; or that no such row exists yet.
  */
 export type Guard = 'none' | 'present' | 'unchanged' | 'absent';
 
-/** What is used up by being noted, whatever becomes of the request: a client assertion counts once (T-049). */
+/** Kinds that are stored whatever becomes of the request: a client assertion counts once (T-049). */
 const notedUses: ReadonlySet<string> = new Set(['ReplayDetection']);
 
-/** What a refused request may still do. */
+/** Changes that a rejected request may still make. */
 const keptWhenRefused: ReadonlySet<Change['type']> = new Set(['remove', 'removeGrant', 'audit']);
 
 /**
- * What one request is about to write. The engine consumes a code, saves a refresh token and saves an access token in
- * three calls; collected here they become one commit before the answer leaves, so that a crash in between leaves
- * either all of it or nothing (F2, T-164, T-165).
+ * The pending writes of one request. The engine consumes a code, saves a refresh token and saves an access token in
+ * three calls; the write set commits them together before the response is sent, so that a crash leaves either all of
+ * them or none (F2, T-164, T-165).
  */
 export class WriteSet {
   #changes: Change[] = [];
@@ -27,7 +27,7 @@ export class WriteSet {
   #sayings: (() => void)[] = [];
   #isOver = false;
 
-  /** Whether the request is over: what it goes on to do is in no commit of it any more. */
+  /** True if the request is over: later changes are not part of its commit. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -42,7 +42,7 @@ export class WriteSet {
     return this.#changes;
   }
 
-  /** What this request has written or removed itself; undefined where it has done neither. */
+  /** Returns the pending write or removal of a row by this request; undefined if there is neither. */
   pending(kind: string, id: string): PutArtifact | 'removed' | undefined {
     return this.#pending.get(key(kind, id));
   }
@@ -83,7 +83,7 @@ export class WriteSet {
     return guard === 'unchanged' ? { ifRevision: revision } : { ifPresent: true };
   }
 
-  /** Whether it ends a grant. */
+  /** True if the request ends a grant. */
   get endsGrant(): boolean {
     return this.#changes.some(({ type }) => type === 'removeGrant');
   }
@@ -101,7 +101,7 @@ export class WriteSet {
     this.#sayings.push(say);
   }
 
-  /** Says what was noted: it has become a fact. */
+  /** Writes the log lines of the audit events, once they are committed. */
   sayWhatWasNoted(): void {
     for (const say of this.#sayings.splice(0)) say();
   }
@@ -132,7 +132,10 @@ export function currentWriteSet(): WriteSet | undefined {
   return current.getStore();
 }
 
-/** Collects changes into the request's write set; outside of a request commits them at once. @throws where that is refused */
+/**
+ * Adds changes to the write set of the request; outside of a request, commits them at once.
+ * @throws if that commit is rejected
+ */
 export async function record(artifacts: ArtifactStore, collect: (writes: WriteSet) => void): Promise<void> {
   const writes = currentWriteSet();
   if (writes) return collect(writes);
@@ -144,11 +147,12 @@ export async function record(artifacts: ArtifactStore, collect: (writes: WriteSe
 }
 
 /**
- * Runs a request with a write set of its own and commits what it collected.
- * @param artifacts where to commit
- * @param serve the request; gives whether its writes are to be kept (a request that failed for our own fault keeps none)
- * @returns what became of the commit, with the write set
- * @throws StorageUnavailable where the database cannot be written
+ * Runs a request with its own write set and commits it.
+ * @param artifacts store of the commit
+ * @param serve handles the request; resolves to true if its writes are to be kept (a request that failed by an internal
+ *   error keeps none)
+ * @returns the outcome of the commit, with the write set
+ * @throws StorageUnavailable if the database cannot be written
  */
 export async function commitWrites(
   artifacts: ArtifactStore,

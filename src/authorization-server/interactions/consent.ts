@@ -19,7 +19,7 @@ import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
 import { goOn, showPage } from './page.ts';
 import { endForsaken, type FindForsaken } from './registered-anew.ts';
 
-/** What the consent step works with. */
+/** Options of the consent step. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
@@ -30,8 +30,9 @@ export interface ConsentStepOptions extends UpstreamPagesOptions {
 }
 
 /**
- * How many grants of the same app the page opens to see what was allowed before: a person has one for each time an install
- * of it logged in, and clients can get thousands. What only an older one gives shows as new, and can be ended all the same.
+ * Number of grants of the same app that the page reads to show earlier permissions: a user has one for each time that
+ * an install of the app logged in, and clients can get thousands. A permission that only an older grant has is shown as
+ * new, and can be ended all the same.
  */
 const earlierShown = 20;
 
@@ -101,7 +102,7 @@ export async function showConsent(
 
 /**
  * Carries out a posted consent form: makes the grant with what the person left ticked, for as long as they chose, and
- * records what they did not tick; or denies access, also where what they left ticked would open nothing.
+ * records what they did not tick; or denies access, also if the permissions left ticked would open nothing.
  */
 export async function submitConsent(
   ctx: Context,
@@ -149,8 +150,8 @@ export async function submitConsent(
 }
 
 /**
- * Says to somebody that they do not fit the rules of the upstream they came through. A login that may not be used here any
- * more ends; one that merely gives nothing of what this app asks for goes on: what an app asks for ends no login (T-122).
+ * Shows a user that they do not meet the rules of their upstream. A login that may no longer be used here ends. A login
+ * that only lacks the permissions that this app requests stays: an app's request ends no login (T-122).
  */
 async function turnAway(
   ctx: Context,
@@ -173,7 +174,7 @@ async function turnAway(
   else await switchAccount(ctx, options, interaction, asked, choice);
 }
 
-/** Tries once more after a fault: with another account where the one that is logged in was the fault. */
+/** Tries again after a fault; with another account if the logged-in account was the fault. */
 export async function submitAgain(
   ctx: Context,
   options: ConsentStepOptions,
@@ -188,7 +189,7 @@ export async function submitAgain(
 
 /**
  * Ends the login session and asks for a login once more, for the same request.
- * @param choice what its pages begin with; those of any login where absent
+ * @param choice initial choice of its pages; the default login pages if absent
  */
 export async function switchAccount(
   ctx: Context,

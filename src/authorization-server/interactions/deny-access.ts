@@ -3,8 +3,8 @@ import type { AuditLog } from '../audit.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 
 /**
- * Whether a grant with these scopes would open nothing at all. One for an app that asked for more than the resource's own
- * scopes opens something: the tools that need none.
+ * Returns true if a grant with these scopes would open nothing at all. One for an app that asked for more than the
+ * resource's own scopes opens something: the tools that need none.
  * @param left what a person left ticked, or may have of it
  */
 export function opensNothing(left: readonly string[], { scopes, resource }: AskedFor): boolean {

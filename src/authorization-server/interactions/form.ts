@@ -45,7 +45,7 @@ export function createCsrfCheck(keys: readonly string[], page: string, uid: stri
 }
 
 /**
- * Whether a post comes from a page of ours, as far as the browser says: `Sec-Fetch-Site` where it is sent, else
+ * Returns true if a post comes from a page of ours, as far as the browser says: `Sec-Fetch-Site` if it is sent, else
  * `Origin`. Our pages send no referrer, which makes their `Origin` "null"; the CSRF token and the cookie of the
  * interaction decide then.
  * @param origin our public origin
@@ -110,8 +110,8 @@ export function takeOwnForm(origin: string): Step {
 }
 
 /**
- * Answers a form post that is not carried out with a page that says why.
- * @param account URL of the account page, where the form was one of those
+ * Responds to a rejected form with a page that says why.
+ * @param account URL of the account page, if the form was one of the account pages
  */
 export function answerRefusedForm(
   ctx: Context,
@@ -128,7 +128,7 @@ export function answerRefusedForm(
 
 /**
  * Answers a request whose method a page does not take with 405, what it takes, and a page that says so (T-016).
- * @param account URL of the account page, where it is one of those
+ * @param account URL of the account page, if it is one of those
  * @returns whether it was answered
  */
 export function refuseOtherMethods(ctx: Context, allowed: readonly string[], account?: string): boolean {

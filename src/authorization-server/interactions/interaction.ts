@@ -16,12 +16,12 @@ export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 export interface AskedFor {
   client: ClientSummary;
   clientId: string;
-  /** Where the answer goes. */
+  /** Target of the response. */
   answer: AnswerTarget;
   resource: ProtectedResource;
-  /** Whether the person chose that resource, because the request named none. */
+  /** True if the person chose that resource, because the request named none. */
   isServerChosen: boolean;
-  /** Whether the client may refresh, that is, act while the person is away. */
+  /** True if the client may refresh, that is, act while the person is away. */
   refreshes: boolean;
   /** Scopes asked for that exist here. */
   scopes: string[];
@@ -41,7 +41,7 @@ export function chooseServer(interaction: Interaction, resource: string, scope: 
 /**
  * Loads the interaction of a request. It opens only in the browser that has its cookie (T-015).
  * @param uid from the URL; the cookie has to name the same one
- * @throws errors.SessionNotFound where it is over, never was, or belongs to another browser
+ * @throws errors.SessionNotFound if it is over, never was, or belongs to another browser
  */
 export async function loadInteraction(provider: Provider, ctx: Context, uid: string): Promise<Interaction> {
   const interaction = await provider.interactionDetails(ctx.req, ctx.res);
@@ -53,8 +53,8 @@ export async function loadInteraction(provider: Provider, ctx: Context, uid: str
 /**
  * Reads what the client asked for out of an interaction.
  * @param nowSeconds epoch seconds
- * @throws errors.SessionNotFound where the client was removed meanwhile or the code of a device has expired,
- *   errors.InvalidRedirectUri where the client took the redirect URI back
+ * @throws errors.SessionNotFound if the client was removed meanwhile or the code of a device has expired,
+ *   errors.InvalidRedirectUri if the client took the redirect URI back
  */
 export async function readRequest(
   provider: Provider,

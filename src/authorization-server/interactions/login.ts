@@ -15,14 +15,14 @@ import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction, leaveOtherAccount } from './interaction.ts';
 import { showPage } from './page.ts';
 
-/** What the login step works with. */
+/** Options of the login step. */
 export interface LoginStepOptions {
   provider: Provider;
   authentication: Authentication;
   passkeys: Passkeys;
   devices: KnownDevices;
   audit: AuditLog;
-  /** Logins elsewhere, where people may come from. */
+  /** Upstreams through which users may log in. */
   upstreams: Upstreams;
   /** Cookie keys of the installation. */
   csrfKeys: readonly string[];
@@ -30,7 +30,7 @@ export interface LoginStepOptions {
   pageUrl: (uid: string) => string;
 }
 
-/** What a login in an interaction is tied to. */
+/** Returns the binding of a login in an interaction. */
 function bindingOf({ uid }: Interaction): string {
   return `interaction ${uid}`;
 }

@@ -9,7 +9,7 @@ import { openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 
-/** What a person gives an app. */
+/** Permissions that a user gives an app. */
 export interface Given {
   accountId: string;
   /** Scopes of the resource that are given; what was asked for beside them is recorded as refused. */
@@ -19,9 +19,9 @@ export interface Given {
 }
 
 /**
- * Makes the consent record of an authorization request, in the commit of the request. It names the resource also where
- * none of its scopes was asked for, by what else was: the engine keeps no resource without a scope, given or refused.
- * A server that the person chose is noted as the undecided resource refused.
+ * Makes the consent record of an authorization request, in the commit of the request. It names the resource also if
+ * none of its scopes was asked for, by what else was: the engine keeps no resource without a scope, given or refused. A
+ * server that the person chose is noted as the undecided resource refused.
  * @returns the engine's id of the grant
  */
 export async function makeGrant(provider: Provider, asked: AskedFor, given: Given): Promise<string> {
@@ -41,7 +41,7 @@ export async function makeGrant(provider: Provider, asked: AskedFor, given: Give
   return grant.save();
 }
 
-/** Whose consent a grant is, and to which client. */
+/** Account and client of a new grant. */
 export interface NewGrant {
   accountId: string;
   clientId: string;
@@ -58,18 +58,18 @@ export function newGrant(provider: Provider, { accountId, clientId, expiresIn }:
   return Object.assign(new provider.Grant({ accountId, clientId }), { jti, expiresIn });
 }
 
-/** What an account has allowed a client before, at one resource, and what the client can still use. */
+/** Earlier consent of an account to a client at one resource that is still valid. */
 export interface EarlierConsent {
   /** Names of the grants, also of those that give only what needs no scope, as {@link ArtifactStore.revokeGrant} takes them. */
   grantIds: readonly string[];
   scopes: ReadonlySet<string>;
-  /** Whether older grants of the client, at whatever resource, may not have been looked at. */
+  /** True if older grants of the client, at whatever resource, may not have been looked at. */
   mayHaveMore: boolean;
 }
 
 /**
  * Looks up what an account has allowed a client at a resource.
- * @param newest how many of its grants at any resource are looked at, from the newest on; all where it is left out
+ * @param newest how many of its grants at any resource are looked at, from the newest on; all if it is left out
  */
 export type AllowedBefore = (
   accountId: string,
@@ -105,7 +105,7 @@ export function createAllowedBefore(
 }
 
 /**
- * Ends what the client was given at this resource before, in the same commit as what is decided now. Only where the person
+ * Ends what the client was given at this resource before, in the same commit as what is decided now. Only if the person
  * says so: installs of one client share its identifier, and each has a grant of its own.
  */
 export async function endEarlier(

@@ -18,7 +18,7 @@ export function notePageOfForm(ctx: Context, form: URLSearchParams): void {
   ctx.state.pass = hashSecret('PagePass', form.get('csrf') ?? '');
 }
 
-/** Returns the pass of the request; a random one where it is no form, as behind an upstream. */
+/** Returns the pass of the request; a random one if it is no form, as behind an upstream. */
 export function passOf(ctx: Context): string {
   const state = ctx.state as Passing;
   state.pass ??= randomSecret();

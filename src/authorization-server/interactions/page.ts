@@ -21,7 +21,10 @@ export function goOn(ctx: Context, url: string): void {
   ctx.redirect(url);
 }
 
-/** Whether a form was posted by a browser: programs do not send `navigate`, and browsers before 2023 name themselves alone. */
+/**
+ * Returns true if a form was posted by a browser: programs do not send `navigate`, and browsers before 2023 name
+ * themselves alone.
+ */
 function isFormOfBrowser(ctx: Context): boolean {
   if (ctx.method !== 'POST') return false;
   const mode = ctx.get('Sec-Fetch-Mode');

@@ -34,7 +34,7 @@ import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasske
 import { notePageOfForm } from './page-pass.ts';
 import { showServers, submitServer } from './server-choice.ts';
 
-/** What the pages of an interaction work with. */
+/** Options of the pages of an interaction. */
 export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions {
   artifacts: ArtifactStore;
   resources: ResourceRegistry;
@@ -45,7 +45,7 @@ export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions
   now: () => number;
 }
 
-/** What a form stands on: a page of the engine's prompt, or one that may come in any. */
+/** Page of a form: one of the engine's prompts, or a page that any prompt may show. */
 type Page = 'login' | 'consent' | 'fault' | 'server';
 
 /** Each posted step: the page its form stands on, and what it does. */

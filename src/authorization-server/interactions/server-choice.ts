@@ -11,7 +11,7 @@ import { csrfToken, FormRefused } from './form.ts';
 import { type AskedFor, chooseServer, type Interaction } from './interaction.ts';
 import { goOn, showPage } from './page.ts';
 
-/** What the page works with. */
+/** Options of the page. */
 export interface ServerChoiceOptions {
   resources: ResourceRegistry;
   audit: AuditLog;

@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { hashSecret } from '../../crypto/secret.ts';
 
-/** What reads access tokens that this installation signed. */
+/** Options for reading the JWT access tokens of this installation. */
 export interface OwnJwtOptions {
   issuer: string;
   /** Private or public JWKs that sign tokens, or did; read for each token, so the list may change. */
@@ -21,13 +21,13 @@ export function jwtTokenId(jti: string): string {
   return hashSecret('JwtAccessToken', jti);
 }
 
-/** Whether a token has the form of a JWT. Opaque tokens of ours have no dots. */
+/** Returns true if a token has the form of a JWT. Opaque tokens of ours have no dots. */
 export function looksLikeJwt(token: string): boolean {
   return token.includes('.');
 }
 
 /**
- * Gives the name under which an access token is stored that this installation signed as a JWT, expired or not. Type,
+ * Returns the name under which an access token is stored that this installation signed as a JWT, expired or not. Type,
  * algorithm and key are looked at before anything is verified, and keys come from our own list alone, whatever the
  * header points to (T-098, T-099, T-100).
  * @returns undefined for every other token
@@ -55,9 +55,10 @@ export async function readOwnJwt(
 }
 
 /**
- * Whether a token that was asked about is left to us: the engine declined it because it is a JWT, which it says after it
- * has authenticated the client and checked the parameters; or it found nothing to do, and may know less than we.
- * @returns the client that asks, and the token; undefined where the engine's answer stands
+ * Returns true if a token that was asked about is left to us: the engine declined it because it is a JWT, which it says
+ * after it has authenticated the client and checked the parameters; or it found nothing to do, and may know less than
+ * we.
+ * @returns the client that asks, and the token; undefined if the engine's answer stands
  * @see RFC 7009 section 2.2.1 (`unsupported_token_type`)
  */
 export function tokenLeftToUs(ctx: Context): { clientId: string; method: string; token: string } | undefined {
@@ -71,7 +72,7 @@ export function tokenLeftToUs(ctx: Context): { clientId: string; method: string;
   return { clientId, method: String(clientAuthMethod), token };
 }
 
-/** @returns the token that the engine has just called active; undefined where it has not */
+/** @returns the token that the engine has just called active; undefined if it has not */
 export function activeToken(ctx: Context): string | undefined {
   const { active } = Object(ctx.body) as { active?: unknown };
   const token = (ctx as Partial<KoaContextWithOIDC>).oidc?.params?.token;

@@ -11,9 +11,10 @@ type Customizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>[
 const kind = 'AccessToken';
 
 /**
- * What happens to an access token that is issued as a JWT, before it is signed. The engine never stores one (F3), so a
- * row is written for it in the commit of its request, like that of an opaque token: it goes with the grant, the client
- * and the account, and tells whether the token still stands. And the token says when its person logged in.
+ * Creates the engine's customizer of JWT access tokens, called before the signature. The engine never stores such a
+ * token (F3), so the customizer writes a row for it in the commit of its request, like that of an opaque token: it goes
+ * with the grant, the client and the account, and tells whether the token still stands. It also adds the time of the
+ * user's login to the token.
  * @see RFC 9068 section 2.2.1 (`auth_time`)
  */
 export function createJwtRecorder(box: SealedBox): Customizer {
@@ -56,7 +57,7 @@ export function createJwtRecorder(box: SealedBox): Customizer {
   };
 }
 
-/** When the person logged in whose code or refresh token is redeemed, epoch seconds. */
+/** Returns the login time of the user whose code or refresh token is redeemed, epoch seconds. */
 function loginTime(ctx: KoaContextWithOIDC): number | undefined {
   const { AuthorizationCode, RefreshToken, DeviceCode } = ctx.oidc.entities;
   return (AuthorizationCode ?? RefreshToken ?? DeviceCode)?.authTime;

@@ -6,18 +6,20 @@ import type { SealedRows } from '../../storage/storage.ts';
 import type { Lifetimes } from '../engine/configuration.ts';
 import type { ProtectedResource } from '../resources.ts';
 
-/** How long the keys of each kind are used and kept. */
+/** Times of the keys of each kind, in seconds. */
 export interface KeyTimes {
   /** After how long in use a key gets a successor, in seconds; 0 for never. */
   rotateAfterSeconds: Readonly<Record<KeyKind, number>>;
-  /** How long a replaced key is kept: until whatever it signed or sealed outside of the database has ended, in seconds. */
+  /**
+   * Seconds that a replaced key is kept: until everything that it signed or sealed outside of the database has expired.
+   */
   keepSeconds: Readonly<Record<KeyKind, number>>;
 }
 
-/** What the care of keys works with. */
+/** Options of the care of keys. */
 export interface KeyCareOptions extends KeyTimes {
   ring: KeyRing;
-  /** Whether nothing in the database needs this sealing key any more; what still did is sealed anew. */
+  /** Returns true if nothing in the database needs this sealing key any more; what still did is sealed anew. */
   isSealedAnew: (keyId: string) => Promise<boolean>;
   /** Takes note of a rotation or a drop. */
   record: (event: 'key.rotated' | 'key.dropped', details: { kind: KeyKind; keyId: string }) => void;
@@ -36,10 +38,10 @@ export interface KeyCare {
   close(): Promise<void>;
 }
 
-/** How often the work is done that writes, in seconds; the key file is looked at more often. */
+/** Interval of the work that writes, in seconds; the key file is read more often. */
 const workIntervalSeconds = 60;
 
-/** How often all rows are looked at for what is sealed under a retiring key, in seconds. */
+/** Interval of the search for rows sealed under a retiring key, in seconds. */
 const sealAnewIntervalSeconds = 3600;
 
 function isDue({ state, activeAt }: KeyStanding, rotateAfterSeconds: number, nowSeconds: number): boolean {
@@ -151,14 +153,14 @@ export interface RotationDays {
 
 const daySeconds = 86_400;
 
-/** How far clocks may be apart, and how long an answer may be on its way, in seconds. */
+/** Allowance for clock differences and responses under way, in seconds. */
 const marginSeconds = 300;
 
 /** Longest life of what is sealed and then held by others (states of requests, nonces, client ids), in seconds. */
 const sealedOutsideSeconds = 30 * daySeconds;
 
 /**
- * Gives the times of keys. A replaced signing key is published until the last token it signed has ended, a cookie key
+ * Returns the times of keys. A replaced signing key is published until the last token it signed has ended, a cookie key
  * taken until the last login it vouches for has.
  * @param lifetimes how long what is signed lives
  * @param resources those whose access tokens have a life of their own among them
@@ -183,7 +185,7 @@ export function keyTimes(
   };
 }
 
-/** What is sealed anew, and with what. */
+/** Options of re-sealing. */
 export interface SealAnewOptions {
   rows: SealedRows;
   box: SealedBox;

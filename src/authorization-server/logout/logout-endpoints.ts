@@ -17,7 +17,7 @@ export const logoutPaths = {
   done: '/session/end/success',
 } as const;
 
-/** What the endpoints are made of. */
+/** Parts of the endpoints. */
 export interface LogoutEndpointOptions {
   audit: AuditLog;
   /** Issuer identifier. */
@@ -25,9 +25,9 @@ export interface LogoutEndpointOptions {
   /** In front of what begins a logout, and of the other pages. */
   limits: Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
-  /** Treats a browser as one in which nobody is logged in, where a cookie alone proves no login. */
+  /** Ignores the browser's earlier login if a cookie alone proves no login. */
   ignoreEarlier: Step;
-  /** Has the browser forget its login of the account pages, where that is apart. */
+  /** Has the browser forget its login of the account pages, if that is apart. */
   forgetLogin: (ctx: Context) => void;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
@@ -102,7 +102,10 @@ export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<
 
 type Logout = NonNullable<NonNullable<Configuration['features']>['rpInitiatedLogout']>;
 
-/** Shows the logout page for a request the engine has checked. @param action where its form goes */
+/**
+ * Shows the logout page for a request the engine has checked.
+ * @param action target of its form
+ */
 export function showLogout(ctx: KoaContextWithOIDC, action: string, account: string | undefined): void {
   const { secret, postLogoutRedirectUri } = ctx.oidc.session?.state ?? {};
   const redirectUri = typeof postLogoutRedirectUri === 'string' ? postLogoutRedirectUri : undefined;
@@ -112,8 +115,8 @@ export function showLogout(ctx: KoaContextWithOIDC, action: string, account: str
 
 /**
  * Builds the engine's logout with a page of ours (OpenID Connect RP-Initiated Logout 1.0). Apps keep what they were
- * given: a logout ends the login of the browser, a grant ends where the person withdraws it.
- * @param action where the form of the page goes
+ * given: a logout ends the login of the browser, a grant ends if the user withdraws it.
+ * @param action target of the page's form
  */
 export function buildLogout(action: string, accounts: AccountStore): Logout {
   return {

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { equalSecrets } from '../../crypto/secret.ts';
 
-/** What a stored hash of a secret begins with. */
+/** Prefix of a stored hash. */
 const prefix = 'sha256:';
 
 /** Shortest secret an operator may choose: 32 characters of base64 or hex have 128 bits and more. */
 const minSecretLength = 32;
 
 /**
- * Hashes a client secret for storage. A plain hash is enough for what is random and long; it is compared on every request
- * of the client, where a slow one would be a way to keep the server busy.
+ * Hashes a client secret for storage. A plain hash is enough for a long random value. It is compared on every request
+ * of the client, and a slow hash would let callers keep the server busy.
  * @returns `sha256:` and 64 hexadecimal digits, as `sha256sum` prints them
  */
 export function hashClientSecret(secret: string): string {

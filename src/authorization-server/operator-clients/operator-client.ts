@@ -6,7 +6,7 @@ import { tokenExchangeGrant } from '../token-exchange/exchange-rule.ts';
 import { jwtBearerGrant } from '../trusted-issuers/trusted-issuer.ts';
 import { isClientSecretHash } from './client-secret.ts';
 
-/** How a client of the operator may authenticate. */
+/** Authentication methods of the operator's clients. */
 export const operatorAuthMethods = [
   'none',
   'client_secret_basic',
@@ -14,7 +14,7 @@ export const operatorAuthMethods = [
   'private_key_jwt',
 ] as const;
 
-/** What a client of the operator may ask for. */
+/** Grant types of the operator's clients. */
 export const operatorGrantTypes = [
   'authorization_code',
   'refresh_token',
@@ -26,24 +26,27 @@ export const operatorGrantTypes = [
 /** A client that the operator registered, in the settings or by a command (A5-03, A13-02). */
 export interface OperatorClient {
   clientId: string;
-  /** What people call it; consent says that the operator vouches for it. */
+  /** Display name; the consent page says that the operator vouches for it. */
   name: string;
-  /** Where codes may go; none for a client that asks for none. */
+  /** Redirect URIs; none for a client that needs none. */
   redirectUris: readonly string[];
   authMethod: (typeof operatorAuthMethods)[number];
   /** As `hashClientSecret` gives it; for the methods with a secret, and for these alone. */
   secretHash?: string | undefined;
-  /** When its secret ends, epoch seconds; never where absent. */
+  /** Expiry of its secret, epoch seconds; never if absent. */
   secretExpiresAt?: number | undefined;
-  /** Its public keys, for `private_key_jwt`; these, or the URL where they are. */
+  /** Its public keys, for `private_key_jwt`; these, or the URL of its keys. */
   jwks?: ClientKeySet | undefined;
   jwksUri?: string | undefined;
   grantTypes: readonly (typeof operatorGrantTypes)[number][];
-  /** The most it may ask for; all there is where absent, for people decide anyway. A client for itself needs a list. */
+  /**
+   * The most scopes that it may request; all if absent, since users decide anyway. A client that acts for itself needs
+   * a list.
+   */
   scopes?: readonly string[] | undefined;
 }
 
-/** One rule: a problem, beginning with the member it is about; undefined where it is kept. */
+/** One rule: a problem, beginning with the member it is about; undefined if it is kept. */
 type Rule = (client: OperatorClient) => string | false | undefined;
 
 const usesSecret = ({ authMethod }: OperatorClient): boolean => authMethod.startsWith('client_secret_');
@@ -123,15 +126,15 @@ const rules: readonly Rule[] = [
 
 /**
  * Looks at a client of the operator.
- * @returns every problem, each beginning with the member it is about; none where it may be registered
+ * @returns every problem, each beginning with the member it is about; none if it may be registered
  */
 export function checkOperatorClient(client: OperatorClient): string[] {
   return rules.flatMap((rule) => rule(client) || []);
 }
 
 /**
- * Gives the metadata by which the engine knows a client of the operator. Its `client_secret` is the hash, which
- * the comparison of secrets knows.
+ * Returns the metadata by which the engine knows a client of the operator. Its `client_secret` is the hash, which the
+ * comparison of secrets knows.
  * @param client one that passed {@link checkOperatorClient}
  */
 export function toMetadata(client: OperatorClient): Metadata {

@@ -11,24 +11,24 @@ import { checkOperatorClient, type OperatorClient, toMetadata } from './operator
 export interface SettingsClient extends Omit<OperatorClient, 'secretExpiresAt' | 'jwks'> {
   /** Path of the file with the secret. */
   secretFile?: string | undefined;
-  /** When its secret ends, as RFC 3339 has times. */
+  /** Expiry of its secret, an RFC 3339 time. */
   secretExpires?: string | undefined;
   /** Its public keys, as they were read. */
   jwks?: unknown;
 }
 
-/** What the clients of the settings have to fit. */
+/** Facts of the installation that the clients in the settings must fit. */
 export interface InstallationFacts {
   /** Scopes there are. */
   scopes: readonly string[];
-  /** Whether clients may act for themselves here. */
+  /** True if clients may act for themselves here. */
   clientCredentials: boolean;
-  /** Whether anybody's assertions are taken, and whether tokens are exchanged. */
+  /** True if anybody's assertions are taken, and whether tokens are exchanged. */
   trustedIssuers: boolean;
   tokenExchange: boolean;
 }
 
-/** What was read: clients, or what is wrong with them. */
+/** Result of reading the settings: clients, or problems. */
 export interface ReadClients {
   clients: OperatorClient[];
   /** Each begins with the setting it is about. */
@@ -121,7 +121,7 @@ export function keepSettingsClients(
   );
 }
 
-/** What of the settings is about clients of the operator. */
+/** Settings that concern the operator's clients. */
 export interface SettingsOfClients {
   clients: { preRegistered: readonly SettingsClient[]; clientCredentials: boolean };
   trustedIssuers: readonly unknown[];

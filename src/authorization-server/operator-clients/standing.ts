@@ -3,10 +3,10 @@ import type { ClientStore } from '../../storage/clients.ts';
 import type { Metadata } from '../client-metadata.ts';
 import { openPayload, type SealedRow } from '../engine/stored-names.ts';
 
-/** What the operator has to do with a client: it is theirs, it bears the name of one that is, or nothing. */
+/** Relation of a client to the operator: the operator's own client, a client with a similar name, or neither. */
 export type Standing = 'operator' | 'namesake' | 'none';
 
-/** Says what the operator has to do with a client, by its id and the name it goes by. */
+/** Returns the relation of a client to the operator, by its id and its displayed name. */
 export type StandingOf = (client: { clientId: string; name: string }) => Promise<Standing>;
 
 /** Creates the look-up of a client's standing among the clients of the operator (T-060). */
@@ -80,8 +80,8 @@ const lookalikes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Gives what of a name stays when it is only glanced at: lower case, no marks, no blanks and signs, letters that look alike
- * made one. Two names with the same outcome can be taken for each other (T-060).
+ * Returns what of a name stays when it is only glanced at: lower case, no marks, no blanks and signs, letters that look
+ * alike made one. Two names with the same outcome can be taken for each other (T-060).
  * @param name any text
  */
 export function glancedName(name: string): string {

@@ -63,7 +63,7 @@ function grantedScope(
 
 /**
  * Creates the checks of a plain token request. They say yes or nothing: what is refused, and why, the engine says.
- * @returns gives what the request may have; undefined where any check does not hold
+ * @returns gives what the request may have; undefined if any check does not hold
  */
 export function createPlainChecks(options: PlainCheckOptions) {
   const { provider, adapters, accounts, clients, resources, now } = options;

@@ -11,7 +11,7 @@ import { createPlainChecks, type PlainAllowance, type PlainCheckOptions } from '
 import { readPlainRequest } from './plain-request.ts';
 import type { PlainSource } from './plain-source.ts';
 
-/** What plain grants are made of. */
+/** Parts of the plain grants. */
 export interface PlainGrantOptions extends PlainCheckOptions {
   lifetimes: Pick<Lifetimes, 'accessTokenSeconds' | 'refreshTokenSeconds'>;
 }

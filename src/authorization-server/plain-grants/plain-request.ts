@@ -13,9 +13,9 @@ const furtherHeaders = [
 /** A token request as every public client sends it. */
 export interface PlainRequest {
   clientId: string;
-  /** The resource indicator (RFC 8707 section 2.2); undefined where there is none. */
+  /** The resource indicator (RFC 8707 section 2.2); undefined if there is none. */
   resource: string | undefined;
-  /** Gives one of the parameters that were required. */
+  /** Returns one of the parameters that were required. */
   parameter: (name: string) => string;
 }
 

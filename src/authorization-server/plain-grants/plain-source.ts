@@ -65,9 +65,9 @@ function knownMembers(kind: PlainSource['kind']): ReadonlySet<string> {
 }
 
 /**
- * Says whether what was found is a code or refresh token with nothing in it but what stands here. One that was used, is
- * bound to a key (RFC 9449), ends with a browser's session, asks for claims, or has anything else that is not known here
- * is none, nor is one that stands for several resources.
+ * Returns true if what was found is a code or refresh token with nothing in it but what stands here. One that was used,
+ * is bound to a key (RFC 9449), ends with a browser's session, asks for claims, or has anything else that is not known
+ * here is none, nor is one that stands for several resources.
  */
 export function isPlainSource(
   found: Readonly<Record<string, unknown>> | undefined,

@@ -6,8 +6,8 @@ import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
 /**
- * Who may register clients (RFC 7591 section 3): anybody; anybody, and the operator approves each client before it is
- * used; who has an initial access token of the operator; nobody.
+ * Policy of client registration (RFC 7591 section 3): open to anybody; open, with the operator's approval of each
+ * client before its first use; with an initial access token of the operator; or off.
  */
 export type RegistrationPolicy = 'open' | 'approval' | 'initial_access_token' | 'off';
 
@@ -41,14 +41,14 @@ export function invitationId(token: string): string {
   return hashSecret(kind, token);
 }
 
-/** Where a request that was let in keeps the invitation it will use. */
+/** State of an admitted request, with the invitation that it will use up. */
 export interface InvitedState {
   invitation?: string;
 }
 
 /**
- * Answers that a bearer token will not do (RFC 6750 section 3).
- * @param challenge what is challenged with; no error where no token was sent
+ * Responds that a bearer token is not valid (RFC 6750 section 3).
+ * @param challenge the challenge; without an error if no token was sent
  */
 export function refuseToken(
   ctx: Context,

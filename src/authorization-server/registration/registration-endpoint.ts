@@ -20,14 +20,14 @@ import { tolerate } from '../tolerances/tolerances.ts';
 import { type InvitedState, type RegistrationPolicy, refuseToken, requireInvitation } from './admission.ts';
 import type { SealedClientIds } from './sealed-client-ids.ts';
 
-/** What the registration endpoints work with. */
+/** Options of the registration endpoints. */
 export interface RegistrationEndpointOptions {
   policy: RegistrationPolicy;
   /** Redirect schemes that the operator allows beside those of known apps. */
   redirectSchemes: readonly string[];
   artifacts: ArtifactStore;
   invitations: InvitationStore;
-  /** Where clients get ids that are their registration. */
+  /** Present if the id of a client is its sealed registration. */
   sealedIds: SealedClientIds | undefined;
   audit: AuditLog;
   /** Epoch seconds. */
@@ -52,7 +52,7 @@ function answerConflict(ctx: Context, conflict: Conflict): void {
   refuseToken(ctx, `this ${which} a moment ago`);
 }
 
-/** Carries out what a request writes in one commit, or nothing of it where it was refused. */
+/** Commits all writes of a request together, or none if the request is rejected. */
 function inOneCommit(artifacts: ArtifactStore, now: () => number): Step {
   return async (ctx, next) => {
     const { result } = await commitWrites(artifacts, async (writes) => {
@@ -76,7 +76,7 @@ function auditChange(audit: AuditLog): Step {
   };
 }
 
-/** Stands within the commit of what it notes, where there is one. */
+/** Records registrations in the audit log, within the commit of the request. */
 function auditRegistration(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
@@ -93,8 +93,8 @@ function auditRefusal(audit: AuditLog): Step {
 }
 
 /**
- * Creates the steps of the two endpoints of registrations: where clients register (RFC 7591 section 3), and where each
- * reads, changes and deletes its own registration (RFC 7592 section 2).
+ * Creates the steps of the two registration endpoints: for new clients (RFC 7591 section 3), and for a client that
+ * reads, changes or deletes its registration (RFC 7592 section 2).
  * @returns the steps in front of the engine, in order
  */
 export function createRegistrationEndpoints(options: RegistrationEndpointOptions): {
@@ -122,7 +122,7 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
   };
 }
 
-/** Says nothing of registration in the metadata where nobody can register (RFC 8414 section 2; A5-03). */
+/** Removes registration from the metadata document if nobody can register (RFC 8414 section 2; A5-03). */
 export const concealRegistration: Step = async (ctx, next) => {
   await next();
   if (ctx.status === 200) delete (ctx.body as { registration_endpoint?: string }).registration_endpoint;
@@ -207,7 +207,10 @@ export async function isRegistrationReadable(ctx: Context): Promise<boolean> {
   return !['POST', 'PUT'].includes(ctx.method) || 'metadata' in (await findMetadata(ctx));
 }
 
-/** Reads client metadata, then checks what it says. Gives undefined where it answered. */
+/**
+ * Reads client metadata and checks it.
+ * @returns undefined if the request got its error response
+ */
 async function readMetadata(ctx: Context, schemes: readonly string[]): Promise<Metadata | undefined> {
   const parsed = await findMetadata(ctx);
   if ('refusal' in parsed) return refuse(ctx, parsed.refusal);
@@ -222,7 +225,7 @@ function replayMetadata(ctx: Context, metadata: Metadata): void {
 /**
  * Creates the step in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name,
  * authentication method, then the normal form (RFC 7591 section 3.1).
- * @param sealedIds where the metadata has to fit into an id
+ * @param sealedIds present if the metadata must fit into an id
  * @param schemes redirect schemes that the operator allows beside those of known apps
  */
 export function prepareRegistration(
@@ -240,7 +243,9 @@ export function prepareRegistration(
   };
 }
 
-/** What an update repeats for comparison, or must not name at all: the engine judges these (RFC 7592 section 2.2). */
+/**
+ * Members that an update repeats for comparison, or must not contain: the engine checks them (RFC 7592 section 2.2).
+ */
 const judgedByEngine = [
   'client_id',
   'client_secret',

@@ -12,7 +12,7 @@ function makeSecret(): string {
   return `secret_${randomSecret(32)}`;
 }
 
-/** Makes the id of a client out of the metadata the engine has read, with a secret where its method needs one. */
+/** Seals the metadata that the engine has checked into a client id, with a secret if the client's method needs one. */
 function sealClient(sealedIds: SealedClientIds, ctx: KoaContextWithOIDC): string {
   const metadata = ctx.oidc.body as Metadata;
   const secret = metadata.token_endpoint_auth_method === 'none' ? undefined : makeSecret();
@@ -21,9 +21,9 @@ function sealClient(sealedIds: SealedClientIds, ctx: KoaContextWithOIDC): string
 }
 
 /**
- * Builds what the engine has to know of registration and its management (RFC 7591, RFC 7592). A client whose id is its
- * registration gets no token to manage it: there is nothing stored that could be changed.
- * @param sealedIds where clients get such ids; undefined where they are stored at once
+ * Builds the engine's settings for registration and its management (RFC 7591, RFC 7592). A client whose id is its
+ * registration gets no token to manage it: no stored registration could be changed.
+ * @param sealedIds undefined if clients are stored at registration
  */
 export function buildRegistrationFeature(
   sealedIds: SealedClientIds | undefined,

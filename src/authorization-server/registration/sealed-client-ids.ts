@@ -4,16 +4,19 @@ import type { Metadata, MetadataRefusal } from '../client-metadata.ts';
 
 const prefix = 'sealed_';
 
-/** What the seal is tied to: nothing else that is sealed here can be passed off as a client. */
+/** Context of the seal: no other sealed value can pass as a client. */
 const context = 'SealedClientId';
 
-/** Longest client id, in characters: it stands in URLs, where proxies take lines of 8 KB, and twice in Basic headers. */
+/**
+ * Maximum length of a client id, in characters: it is part of URLs, which proxies limit to 8 KB, and twice of Basic
+ * headers.
+ */
 const maxIdLength = 2000;
 
 /** Members that decide nothing here and are shown nowhere; an id does without them. */
 const decoration = new Set(['contacts', 'tos_uri', 'policy_uri', 'software_id', 'software_version']);
 
-/** What is sealed: when it was made, the metadata, and the secret of a client that has one. */
+/** Sealed content of a client id: creation time, metadata, and the secret if the client has one. */
 interface SealedClient {
   at: number;
   metadata: Metadata;
@@ -26,13 +29,13 @@ interface SealedClient {
  * `clientLifetimes.neverUsedSeconds` unless a consent stores them.
  */
 export interface SealedClientIds {
-  /** Whether an id has the form of ours; {@link open} says whether it is good. */
+  /** Returns true if an id has the sealed form; {@link open} checks whether it is valid. */
   isSealed(clientId: string): boolean;
   /** Leaves out of the metadata what an id does without; refuses what does not fit into one. */
   fit(metadata: Metadata): { metadata: Metadata } | { refusal: MetadataRefusal };
   /** Makes the id of a client. The secret is in it too: it has to be known again, and is as safe as in the database. */
   make(metadata: Metadata, secret: string | undefined): string;
-  /** Gives the metadata of an id, as the engine takes it; undefined where it is not good, or no longer. */
+  /** Returns the metadata of an id in the engine's form; undefined if the id is not valid, or has expired. */
   open(clientId: string): (Metadata & { client_id: string; client_id_issued_at: number }) | undefined;
 }
 

@@ -19,20 +19,20 @@ function lifetime(seconds: number): string {
 }
 
 /**
- * The words of every page, in English: one section a page. Where a value stands in a sentence the text is a function,
- * so that each language puts it where it belongs. The other catalogues have the same shape.
+ * The words of every page, in English: one section a page. If a sentence contains a value, the text is a function, so
+ * that each language puts it where it belongs. The other catalogues have the same shape.
  */
 export const en = {
   /** Language tag of the pages (BCP 47), for the `lang` attribute. */
   language: 'en',
 
-  /** What all pages share. */
+  /** Texts that all pages share. */
   layout: {
     product: 'Gatehouse',
     title: (page: string, about: string) => `${page} – ${about}`,
   },
 
-  /** How a page speaks of the app that asks. */
+  /** Descriptions of the requesting app. */
   client: {
     nameless: 'An app without a name',
     quoted: (name: string) => `“${name}”`,
@@ -59,7 +59,7 @@ export const en = {
     heading: (app: Markup, resource: Markup) => markup`Allow ${app} to use ${resource}?`,
     loggedInAs: (account: Markup) => markup`Logged in as ${account}`,
     switchAccount: 'Use another account',
-    /** Where the approval goes; each fits after "goes to". */
+    /** Targets of the approval; each fits after "goes to". */
     target: {
       loopback: (host: string) => `an app on this computer (${host})`,
       scheme: (scheme: string) => `the app registered for ${scheme}`,
@@ -124,7 +124,7 @@ export const en = {
     backToAccount: 'Back to your account',
     fromAccount: 'Please go on from your account page.',
     wait: (seconds: number) => `Please try again in ${waitingTime(seconds)}.`,
-    /** How to make an app forget a registration; the names of commands and menus are as the apps have them. */
+    /** Instructions by which an app forgets a registration; commands and menus are named as in the apps. */
     forget: {
       claudeCode:
         'Run /mcp, choose this server and “Clear authentication”, then log in again. Where that is not offered: claude mcp remove NAME, then add the server again.',
@@ -134,7 +134,7 @@ export const en = {
       codex: 'Run codex mcp logout NAME, then codex mcp login NAME.',
       mcpRemote: 'Delete the folder ~/.mcp-auth, then start the app again.',
     },
-    /** By error code, or by a name of ours where one code has several meanings. */
+    /** By error code, or by a name of ours if one code has several meanings. */
     explanations: {
       invalid_client: {
         title: 'This app is not known here',

@@ -9,7 +9,7 @@ export const languages: readonly { texts: Texts; tags: readonly string[] }[] = [
   { texts: zhCn, tags: ['zh', 'zh-cn', 'zh-hans'] },
 ];
 
-/** What a person's languages are read from, as it was sent. */
+/** Languages of a user, as they were sent. */
 export interface LanguageWishes {
   /** `ui_locales` of the authorization request: tags in order of preference, parted by spaces. */
   uiLocales?: string | undefined;

@@ -12,6 +12,6 @@ export interface ExchangeRule {
   from: string;
   /** The resources it may call with what it gets. */
   to: readonly string[];
-  /** The most it may have there; all that the token had where absent. */
+  /** The most scopes that it may have there; all scopes of the token if absent. */
   scopes?: readonly string[] | undefined;
 }

@@ -9,7 +9,7 @@ import { grantScopes } from '../trusted-issuers/granted-scopes.ts';
 import { nameActor } from './actor.ts';
 import { accessTokenType, type ExchangeRule, tokenExchangeGrant } from './exchange-rule.ts';
 
-/** What the grant works with. */
+/** Options of the grant. */
 export interface TokenExchangeOptions {
   rules: readonly ExchangeRule[];
   accessTokens: Pick<IssuedAccessTokens, 'find'>;
@@ -129,10 +129,10 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
   };
 }
 
-/** Gives a parameter of the request; undefined where it is absent. */
+/** Returns a parameter of the request; undefined if it is absent. */
 type Parameters = (name: string) => string | undefined;
 
-/** One check of the form of a request: what is wrong, in a sentence; undefined where nothing is. */
+/** One check of the form of a request: what is wrong, in a sentence; undefined if nothing is. */
 type ExchangeCheck = (parameter: Parameters) => string | false | undefined;
 
 /**
@@ -154,7 +154,7 @@ const checks: readonly ExchangeCheck[] = [
     parameter('audience') !== undefined && 'name what the token is for by resource, not audience',
 ];
 
-/** @returns the first fault in the form of an exchange; undefined where there is none */
+/** @returns the first fault in the form of an exchange; undefined if there is none */
 export function findExchangeFault(parameter: Parameters): string | undefined {
   for (const check of checks) {
     const fault = check(parameter);

@@ -5,7 +5,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ToleranceName } from '../../oauth/tolerances.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 
-/** Which tolerances are on: those that are not switched off. */
+/** Enabled tolerances: all that are not switched off. */
 export type ToleranceSwitches = Readonly<Partial<Record<ToleranceName, boolean>>>;
 
 /** Pairs of client and tolerance that were logged once are remembered up to this many; then all are forgotten. */
@@ -14,11 +14,14 @@ const maxRemembered = 10_000;
 /** The tolerances of an installation. */
 export interface Tolerances {
   isOn(name: ToleranceName): boolean;
-  /** Whether a quirk is let through at once, outside of a request to the authorization server; notes it in the log. */
+  /**
+   * Returns true if a quirk is let through at once, outside of a request to the authorization server; notes it in the
+   * log.
+   */
   tolerate(name: ToleranceName, because: string): boolean;
   /**
    * Logs that a quirk was let through: at `info` the first time for a client, at `debug` from then on.
-   * @param clientId undefined where the client was not known yet
+   * @param clientId undefined if the client was not known yet
    */
   note(tolerated: Tolerated, clientId: string | undefined, requestId?: string): void;
 }
@@ -51,7 +54,7 @@ export function createTolerances(switches: ToleranceSwitches, logger: Logger): T
   };
 }
 
-/** What a redirect URI on `localhost` is without its port; undefined for any other. */
+/** Returns a redirect URI on `localhost` without its port; undefined for any other. */
 function withoutLocalhostPort(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (url?.hostname !== 'localhost') return undefined;
@@ -97,7 +100,7 @@ export async function noteTolerated(
   for (const each of tolerated) tolerances.note(each, clientOf(ctx), ctx.state.requestId);
 }
 
-/** What a request was let through with: which tolerance, and what of the request asked for it. */
+/** A tolerance that was applied to a request, and the detail of the request that needed it. */
 export interface Tolerated {
   tolerance: ToleranceName;
   because: string;
@@ -111,8 +114,8 @@ interface Indulgence {
 const current = new AsyncLocalStorage<Indulgence>();
 
 /**
- * Decides about a quirk at the place that knows it, and remembers that it was let through. Asked only where the strict
- * rule would refuse. Outside of a request nothing is switched off.
+ * Decides whether a deviation is tolerated, and records it. Called only if the strict rule would reject the request.
+ * Outside of a request nothing is switched off.
  * @param because what the client did, without a secret in it
  * @returns whether the request may go on
  */

@@ -7,7 +7,7 @@ export interface Assertion {
   claims: JWTPayload;
 }
 
-/** What an assertion is compared with. */
+/** Expected values that an assertion is compared with. */
 export interface AssertionContext {
   /** Our issuer: the one audience. */
   issuer: string;
@@ -23,7 +23,7 @@ export type AssertionCheck = (assertion: Assertion, context: AssertionContext) =
 /** Longest assertion looked at, in characters; those of GitHub and Kubernetes have some 1500. */
 const maxCharacters = 16_384;
 
-/** How far the clocks of an issuer and of this machine may be apart. */
+/** Allowed clock difference between an issuer and this machine, in seconds. */
 export const skewSeconds = 15;
 
 /** Longest id or subject taken, in characters (RFC 7519 leaves that open; OpenID Connect gives a subject 255). */
@@ -100,7 +100,7 @@ export function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
   ];
 }
 
-/** @returns the first fault that checks find; undefined where they find none */
+/** @returns the first fault that checks find; undefined if they find none */
 export function findFault(
   checks: readonly AssertionCheck[],
   assertion: Assertion,
@@ -138,7 +138,7 @@ export const identityChecks: readonly AssertionCheck[] = [
 /** Longest life of one and highest age, in seconds: that of the longest token that Kubernetes projects into a pod. */
 const workloadLifetimeSeconds = 86_400;
 
-/** What platforms call their tokens: nothing (Kubernetes), JWT (GitHub, SPIFFE) or JOSE (SPIFFE). */
+/** Type headers of platform tokens: none (Kubernetes), JWT (GitHub, SPIFFE) or JOSE (SPIFFE). */
 const workloadTypes = ['jwt', 'jose'];
 
 /**

@@ -5,7 +5,7 @@ import type { TrustedIssuer } from './trusted-issuer.ts';
 
 type KnownResources = readonly Pick<ProtectedResource, 'resource' | 'scopes'>[];
 
-/** What a rule names that has to be there. */
+/** Things that a rule names and that must exist. */
 interface Named {
   scopes?: readonly string[] | undefined;
   resources?: readonly string[] | undefined;

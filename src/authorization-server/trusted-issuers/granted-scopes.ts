@@ -3,18 +3,18 @@ import { parseScope, personalScopes } from '../../oauth/scope.ts';
 import type { ClientKeysRefused } from '../client-keys/key-set.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 
-/** Who has a say in what a token may do. */
+/** Limits of the scopes of a token. */
 export interface ScopeLimits {
   resource: ProtectedResource;
-  /** What the request asks for; undefined where it leaves that open. */
+  /** Requested scopes; undefined if the request names none. */
   asked: string | undefined;
-  /** The most the others let it have; each undefined where one sets no limit. */
+  /** The most the others let it have; each undefined if one sets no limit. */
   limits: readonly (readonly string[] | undefined)[];
-  /** What it gets that asks for nothing in particular, as far as the limits go. */
+  /** Scopes of a request that names none, within the limits. */
   fallback: readonly string[];
   /**
-   * What becomes of a request for more: clients ask for all that a resource has, and go on with what they are told they got;
-   * a server that asks for another resource has to know what it is doing.
+   * Handling of a request for more: `dropped`, since clients ask for all scopes of a resource and continue with the
+   * granted ones; or `refused`, since a server that asks for another resource must know what it does.
    */
   excess: 'dropped' | 'refused';
 }
@@ -22,7 +22,7 @@ export interface ScopeLimits {
 /**
  * Decides the scopes of a token that nobody is asked about: never more than each limit allows; the answer says what
  * (RFC 6749 section 3.3).
- * @throws errors.InvalidScope where more was asked for, or nothing is left
+ * @throws errors.InvalidScope if more was asked for, or nothing is left
  */
 export function grantScopes({ resource, asked, limits, fallback, excess }: ScopeLimits): string[] {
   const isAllowed = (scope: string): boolean =>
@@ -39,9 +39,9 @@ export function grantScopes({ resource, asked, limits, fallback, excess }: Scope
 }
 
 /**
- * Gives the resource of a token that nobody is asked about (RFC 8707 section 2.2).
+ * Returns the resource of a token that needs no consent (RFC 8707 section 2.2).
  * @param asked the `resource` of the request, if any
- * @param asserted what the assertion is for, where its kind says so; the request may not ask for another
+ * @param asserted resource of the assertion, if its kind names one; the request may not ask for another
  * @param allowed those it may be; all there are where undefined
  * @throws errors.InvalidTarget
  */

@@ -53,9 +53,9 @@ function resourceOf({ claims }: Assertion): string {
 }
 
 /**
- * Gives a client a token of the person that an identity provider speaks for, without asking anybody: the operator has
- * decided whose word counts, and for what (A13-08). It hangs on a grant of its own, which the person can see and end, and
- * there is no refresh token: whether the person may still come in is for the identity provider to say each time.
+ * Issues a token of the user that an identity provider asserts, without consent: the operator decided which provider is
+ * trusted, and for what (A13-08). The token belongs to a grant of its own, which the user can see and end. There is no
+ * refresh token: the identity provider decides each time whether the user may still log in.
  * @param assertion one whose signature and claims are good
  * @throws errors.InvalidGrant, errors.InvalidTarget, errors.InvalidScope
  */
@@ -109,13 +109,13 @@ export async function issueToPerson(
   audit('identity.accepted', ctx, { issuer, subject });
 }
 
-/** What an assertion says of a person. */
+/** Claims of an assertion about a user. */
 export interface AssertedPerson extends Identity {
   /** Undefined if the issuer names none, or does not say that it is verified. */
   email: string | undefined;
 }
 
-/** What accounts are found with. */
+/** Sources for finding an account. */
 export interface AccountSources {
   accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
   identities: IdentityStore;
@@ -123,16 +123,16 @@ export interface AccountSources {
   now: () => number;
 }
 
-/** Whether the operator takes the issuer's word for an address. */
+/** Returns true if the operator takes the issuer's word for an address. */
 function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
   return isEmailAddress(email) && emailDomains.includes(email.slice(email.indexOf('@') + 1));
 }
 
 /**
- * Finds the account of a person that an identity provider speaks for (A13-08, T-104): by the operator's list, else by the
- * subject it was linked to before, else, for domains that the operator named, by the e-mail address, once: an account
- * that the issuer knows as somebody else already is not given to another, whoever has its address now.
- * @returns undefined where nobody is meant who may come in; a disabled account is nobody's
+ * Finds the account of a person that an identity provider speaks for (A13-08, T-104): by the operator's list, else by
+ * the subject it was linked to before, else, for domains that the operator named, by the e-mail address, once: an
+ * account that the issuer knows as somebody else already is not given to another, whoever has its address now.
+ * @returns undefined if nobody is meant who may come in; a disabled account is nobody's
  */
 export async function findAccount(
   { accounts, identities, now }: AccountSources,

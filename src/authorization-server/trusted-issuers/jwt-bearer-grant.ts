@@ -14,7 +14,10 @@ import { requireSignature } from './issuer-keys.ts';
 import { type JwtBearerOptions, jwtBearerGrant } from './trusted-issuer.ts';
 import { issueToWorkload } from './workload-grant.ts';
 
-/** What kind of assertion it is; the type decides, so that none is taken for another (RFC 8725 section 3.11). */
+/**
+ * Returns true for an identity assertion; the type decides, so that no assertion passes as another kind (RFC 8725
+ * section 3.11).
+ */
 function isIdentityAssertion({ header }: Assertion): boolean {
   return header.typ === identityAssertionType;
 }

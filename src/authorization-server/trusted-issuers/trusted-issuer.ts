@@ -5,33 +5,33 @@ import type { ClientKeySet } from '../client-keys/key-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { AccountSources } from './identity-grant.ts';
 
-/** Whose accounts the people of an identity provider are. */
+/** Maps identities of an external identity provider to local accounts. */
 export interface AccountRules {
   /** E-mail addresses of accounts, by the subject the issuer knows them as. What stands here is the truth. */
   subjects: Readonly<Record<string, string>>;
   /** Domains for which the issuer's word about an e-mail address is taken: its holder is the account of that address. */
   emailDomains: readonly string[];
-  /** Whether somebody with an address in these domains who has no account gets one. */
+  /** True if somebody with an address in these domains who has no account gets one. */
   create: boolean;
 }
 
-/** What people may do here by the word of an identity provider (ID-JAG). */
+/** Permissions of users by the word of an identity provider (ID-JAG). */
 export interface IdentityRules {
   accounts: AccountRules;
-  /** The most it can give; all there is where absent. */
+  /** The most scopes that it can grant; all if absent. */
   scopes?: readonly string[] | undefined;
-  /** Resources it can open; all there are where absent. */
+  /** Resources that it can open; all if absent. */
   resources?: readonly string[] | undefined;
 }
 
-/** Which workloads of a platform are a client of the operator. */
+/** Maps workloads of a platform to a client of the operator. */
 export interface WorkloadRule {
   clientId: string;
-  /** What its claims have to be, by name; `*` stands for anything. */
+  /** Required claims by name; `*` stands for any characters. */
   claims: Readonly<Record<string, string>>;
   /** The most it may have. */
   scopes: readonly string[];
-  /** Resources it may have tokens for; all there are where absent. */
+  /** Resources that it may have tokens for; all if absent. */
   resources?: readonly string[] | undefined;
 }
 
@@ -39,22 +39,25 @@ export interface WorkloadRule {
 export interface TrustedIssuer {
   /** Its issuer identifier, as it stands in `iss`. */
   issuer: string;
-  /** Its public keys; these, or the URL where they are. */
+  /** Its public keys; these, or the URL of its keys. */
   jwks?: ClientKeySet | undefined;
   jwksUri?: string | undefined;
-  /** Undefined where it may not speak for people. */
+  /** Undefined if it may not speak for people. */
   identityAssertions?: IdentityRules | undefined;
-  /** None where it may not speak for workloads. */
+  /** None if it may not speak for workloads. */
   workloads: readonly WorkloadRule[];
 }
 
 /** The grant by which an assertion becomes a token (RFC 7523 section 2.1). */
 export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** What the metadata calls the profile of it for identity assertions (draft-ietf-oauth-identity-assertion-authz-grant). */
+/**
+ * Name of its profile for identity assertions in the metadata document
+ * (draft-ietf-oauth-identity-assertion-authz-grant).
+ */
 export const identityAssertionProfile = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
-/** What the grant for assertions works with. */
+/** Options of the grant for assertions. */
 export interface JwtBearerOptions extends AccountSources {
   /** Our issuer. */
   issuer: string;
@@ -63,7 +66,7 @@ export interface JwtBearerOptions extends AccountSources {
   keys: ClientKeys;
   artifacts: Pick<ArtifactStore, 'find'>;
   resources: ResourceRegistry;
-  /** Life of an access token where its resource says nothing, in seconds. */
+  /** Lifetime of an access token if its resource has none of its own, in seconds. */
   accessTokenSeconds: number;
   audit: AuditLog;
 }

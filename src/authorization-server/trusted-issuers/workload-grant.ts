@@ -6,8 +6,8 @@ import { assertionRefused, chooseResource, grantScopes } from './granted-scopes.
 import type { JwtBearerOptions, TrustedIssuer } from './trusted-issuer.ts';
 
 /**
- * Gives a workload a token of the client that it is by the operator's rules: it acts for itself, as with client
- * credentials, and its token ends no later than the identity that its platform gave it (A13-10).
+ * Issues a token to a workload as the client that the operator's rules map it to. The client acts for itself, as with
+ * client credentials, and the token expires no later than the platform's identity token (A13-10).
  * @param assertion one whose signature and claims are good
  * @throws errors.InvalidGrant, errors.InvalidTarget, errors.InvalidScope
  */
@@ -43,8 +43,8 @@ export async function issueToWorkload(
 }
 
 /**
- * Whether a claim fits what the operator wrote: the same text, where each `*` stands for any characters. Whole claims are
- * compared, with respect to case, in time that grows with their length and no faster.
+ * Returns true if a claim fits what the operator wrote: the same text, in which each `*` stands for any characters.
+ * Whole claims are compared, with respect to case, in time that grows with their length and no faster.
  * @param claim text, a whole number that JSON cannot have rounded, or a Boolean; anything else fits nothing
  */
 export function fitsPattern(pattern: string, claim: unknown): boolean {
@@ -63,7 +63,7 @@ export function fitsPattern(pattern: string, claim: unknown): boolean {
   return text.length - last.length >= from && text.endsWith(last);
 }
 
-/** Whether every claim the operator named is there and fits. */
+/** Returns true if every claim the operator named is there and fits. */
 export function fitsClaims(
   patterns: Readonly<Record<string, string>>,
   claims: Readonly<Record<string, unknown>>,

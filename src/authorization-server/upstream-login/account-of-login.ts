@@ -6,7 +6,7 @@ import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '.
 import { domainOf } from './admission.ts';
 import { NotAdmitted } from './purposes.ts';
 
-/** Whether the operator takes the word of an issuer for addresses of a domain. */
+/** Returns true if the operator takes the word of an issuer for addresses of a domain. */
 export type BelievedAbout = (issuer: string, domain: string) => boolean;
 
 /** Looks that up in the settings of upstreams. */
@@ -19,7 +19,7 @@ function takesWordFor({ settings }: Pick<Upstream, 'settings'>, domain: string):
   return settings.accounts.linkByVerifiedEmail.some((each) => each.toLowerCase() === domain);
 }
 
-/** What accounts are found with. */
+/** Options for finding an account. */
 export interface AccountOfLoginOptions {
   accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
   identities: Pick<IdentityStore, 'findAccount' | 'findSubject' | 'listOf'>;

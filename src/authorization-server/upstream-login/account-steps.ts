@@ -22,7 +22,7 @@ import {
   type StepsByPurpose,
 } from './purposes.ts';
 
-/** What logins for the account pages work with. */
+/** Options of the logins for the account pages. */
 export interface AccountStepsOptions {
   accounts: AccountStore;
   identities: IdentityStore;
@@ -83,7 +83,10 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
     return who?.account.id === accountId && who.session.uid === sessionUid ? who : undefined;
   }
 
-  /** Has what the upstream knows as somebody become the account. @throws NotAdmitted where it is another one */
+  /**
+   * Has what the upstream knows as somebody become the account.
+   * @throws NotAdmitted if it is another one
+   */
   async function link(ctx: Context, accountId: string, { identity, upstream }: Arrival): Promise<void> {
     const { issuer, subject } = identity;
     const holder = await identities.findAccount({ issuer, subject });

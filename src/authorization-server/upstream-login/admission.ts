@@ -2,7 +2,7 @@ import { comparableClaim } from '../../oauth/issuer.ts';
 import type { UpstreamIdentity } from '../../upstream/upstream.ts';
 import type { NotAdmittedReason } from './purposes.ts';
 
-/** Who may come in through an upstream; everybody it knows where neither is there. */
+/** Rule for users of an upstream; all its users are admitted if both members are absent. */
 export interface AdmissionRule {
   /** Domains of verified e-mail addresses. */
   domains?: readonly string[] | undefined;
@@ -10,12 +10,15 @@ export interface AdmissionRule {
   claims?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** Gives the domain of an e-mail address in lower case; empty where there is none. */
+/** Returns the domain of an e-mail address in lower case; empty if there is none. */
 export function domainOf(email: string | undefined): string {
   return email === undefined ? '' : email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Whether a claim is, or has among others, one of the values: text with respect to case, a whole number or a Boolean. */
+/**
+ * Returns true if a claim is, or has among others, one of the values: text with respect to case, a whole number or a
+ * Boolean.
+ */
 export function hasClaim(
   claims: Readonly<Record<string, unknown>>,
   name: string,
@@ -31,7 +34,7 @@ export function hasClaim(
 /**
  * Checks whether somebody may come in: by the domain of their verified address, and by every claim the operator named
  * (group, organisation, tenant).
- * @returns the rule they do not fit; undefined where they may
+ * @returns the rule they do not fit; undefined if they may
  */
 export function checkAdmission(
   { domains, claims = {} }: AdmissionRule,

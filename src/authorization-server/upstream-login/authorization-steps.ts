@@ -28,7 +28,7 @@ import { checkRoles, scopesForRoles } from './consent-through.ts';
 import { acrOfUpstreamSession } from './login-acr.ts';
 import { type AuthorizationPurpose, NotAdmitted, type PurposeSteps } from './purposes.ts';
 
-/** What a login for an authorization request works with. */
+/** Options of the login for an authorization request. */
 export interface AuthorizationStepsOptions {
   provider: Provider;
   accounts: AccountStore;
@@ -41,7 +41,7 @@ export interface AuthorizationStepsOptions {
   allowedBefore: AllowedBefore;
   findForsaken: FindForsaken;
   audit: AuditLog;
-  /** Whether servers at other ports of the host get our cookies, and can set them. */
+  /** True if servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
@@ -73,7 +73,10 @@ export function createAuthorizationSteps(
   const read = (interaction: Interaction): Promise<AskedFor> =>
     readRequest(provider, interaction, options.resources, options.identityScopes, options.now());
 
-  /** Gives those scopes somebody may have of the approved ones. @throws NotAdmitted where that is none of them */
+  /**
+   * Returns those scopes somebody may have of the approved ones.
+   * @throws NotAdmitted if that is none of them
+   */
   function scopesOf(
     { settings }: Upstream,
     claims: Readonly<Record<string, unknown>>,

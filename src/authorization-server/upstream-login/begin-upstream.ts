@@ -22,7 +22,7 @@ export type BeginUpstream = (
 /**
  * Creates what sends a browser to an upstream: the state is kept in the commit of the request and tied to the browser,
  * right before the redirect (A11-06). Whoever calls it has the approval of a person, posted from a page of ours.
- * @returns a function that answers the request; it throws UpstreamFault where the upstream cannot be asked
+ * @returns a function that answers the request; it throws UpstreamFault if the upstream cannot be asked
  */
 export function createBeginUpstream(states: UpstreamStates, audit: AuditLog): BeginUpstream {
   return async (ctx, upstream, purpose, wishes) => {
@@ -38,31 +38,31 @@ export function createBeginUpstream(states: UpstreamStates, audit: AuditLog): Be
   };
 }
 
-/** Whether it is an upstream that went wrong, and not we ourselves. */
+/** Returns true if it is an upstream that went wrong, and not we ourselves. */
 export function isUpstreamFault(error: unknown): error is UpstreamFault {
   return error instanceof Error && error.name === 'UpstreamFault';
 }
 
-/** What a fault of an upstream is to the person: they said no, it cannot be reached, or its answer was not accepted. */
+/** Maps a fault of an upstream to the kind shown to the user: denied, unavailable, or a rejected response. */
 export function failureOf({ kind, reason }: UpstreamFault): Failure {
   if (reason === 'denied') return 'denied';
   return kind === 'unavailable' ? 'unavailable' : 'refused';
 }
 
-/** How long somebody may take at an upstream, in seconds (A11-06). */
+/** Maximum time that a user may take at an upstream, in seconds (A11-06). */
 export const stateSeconds = 600;
 
 const kind = 'UpstreamState';
 
-/** What waits for somebody to come back from an upstream. */
+/** Stored state of a login at an upstream. */
 export interface UpstreamState {
   upstream: string;
   purpose: UpstreamPurpose;
-  /** What the upstream's answer is checked against. */
+  /** Expected values for the upstream's response. */
   pending: PendingAuthorization;
 }
 
-/** Why somebody who comes back is not taken in: nothing was done (T-080). */
+/** Reason why a returning user is rejected; nothing was changed (T-080). */
 export type StateFault =
   | 'state_missing'
   | 'state_unknown'
@@ -82,18 +82,18 @@ export interface UpstreamStates {
    * Uses a state up. One that belongs to another browser or upstream is left alone: whoever has only the link cannot
    * use it up.
    * @param upstream name of the upstream whose callback it is
-   * @param value `state` of the answer; undefined where there is none, or several
+   * @param value `state` of the answer; undefined if there is none, or several
    */
   claim(ctx: Context, upstream: string, value: string | undefined): Promise<UpstreamState | StateFault>;
   /** Returns the cookie of a state, which stays for a moment after it was claimed; undefined in another browser. */
   cookieOf(ctx: Context, value: string): string | undefined;
 }
 
-/** What states are kept with. */
+/** Options of the state store. */
 export interface UpstreamStatesOptions {
   artifacts: ArtifactStore;
   box: SealedBox;
-  /** Whether cookies go over https alone. */
+  /** True if cookies go over https alone. */
   secure: boolean;
   /** Epoch seconds. */
   now: () => number;

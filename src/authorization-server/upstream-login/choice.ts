@@ -3,13 +3,13 @@ import type { Interaction } from '../interactions/interaction.ts';
 import type { UpstreamFaultName } from '../views/upstream-fault.ts';
 import { domainOf } from './admission.ts';
 
-/** What a person has chosen on the pages of an interaction, and what has come of it. */
+/** The user's choice on the pages of an interaction, and its result. */
 export interface Choice {
-  /** Name of the upstream; empty where they chose another way. */
+  /** Name of the upstream; empty if they chose another way. */
   upstream: string;
-  /** Why they are still here. */
+  /** Reason why the user is still on the page. */
   fault?: UpstreamFaultName;
-  /** Whether they are to choose an account there. */
+  /** True if they are to choose an account there. */
   otherAccount?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Choice {
 export interface WaysIn {
   /** Upstreams that are offered. */
   upstreams: readonly Upstream[];
-  /** Whether our own logins are. */
+  /** True if our own logins are. */
   own: boolean;
   /** The upstream that was chosen: by the person, by the domain of who is meant, or as the only way there is. */
   chosen: Upstream | undefined;
@@ -25,7 +25,7 @@ export interface WaysIn {
 
 const detail = 'upstream';
 
-/** Reads what was chosen; undefined where nothing was. */
+/** Reads what was chosen; undefined if nothing was. */
 export function readChoice({ prompt }: Interaction): Choice | undefined {
   return prompt.details[detail] as Choice | undefined;
 }
@@ -36,7 +36,7 @@ export function noteChoice({ prompt }: Interaction, choice: Choice | undefined):
   else delete prompt.details[detail];
 }
 
-/** Upstreams that a resource wants and no other login; empty where any will do. */
+/** Upstreams that a resource wants and no other login; empty if any will do. */
 export function upstreamsOfResource({ all }: Upstreams, resource: string): Upstream[] {
   return all.filter(({ settings }) => settings.resources.includes(resource));
 }

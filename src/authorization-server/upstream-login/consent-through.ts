@@ -8,28 +8,28 @@ import { upstreamsOfResource } from './choice.ts';
 import { upstreamSessionOfAcr } from './login-acr.ts';
 import type { NotAdmittedReason } from './purposes.ts';
 
-/** What a consent of somebody who is logged in has to do with upstreams. */
+/** Role of upstreams in the consent of a user who is logged in. */
 export interface ConsentThrough {
   /** The upstream they came through. */
   through?: Upstream;
-  /** The login there that the grant is bound to; absent where it is bound to none. */
+  /** The login there that the grant is bound to; absent if it is bound to none. */
   sessionId?: string;
   /** The upstream that has to be asked before anything is given. */
   next?: Upstream;
-  /** What is asked for there beside the usual. */
+  /** Additional scopes requested at the upstream. */
   wanted: readonly string[];
-  /** Whether tokens are held that can be renewed. */
+  /** True if tokens are held that can be renewed. */
   holdsRefreshToken: boolean;
   /**
-   * Gives the rule of that upstream they do not fit, by what it said of them: for whom it lets in, or for all of some
-   * scopes; undefined where they fit, or it is asked anew.
+   * Returns the rule of that upstream they do not fit, by what it said of them: for whom it lets in, or for all of some
+   * scopes; undefined if they fit, or it is asked anew.
    */
   check(scopes: readonly string[]): NotAdmittedReason | undefined;
-  /** Those of some scopes that may be given; all of them where it is asked anew. */
+  /** Those of some scopes that may be given; all of them if it is asked anew. */
   limit(scopes: readonly string[]): string[];
 }
 
-/** What it is found with. */
+/** Options of the look-up. */
 export interface ConsentThroughOptions {
   upstreams: Upstreams;
   links: Pick<UpstreamStore, 'linkOfSession'>;
@@ -40,9 +40,9 @@ export interface ConsentThroughOptions {
 const personal = new Set(['openid', 'profile', 'email', 'offline_access']);
 
 /**
- * Creates the look at the login a consent rests on: a grant is bound to the login at the upstream, and where no tokens
- * are held for it, or too few, the upstream is asked again.
- * @returns what there is; undefined where the login came through an upstream that is gone
+ * Creates the look at the login a consent rests on: a grant is bound to the login at the upstream, and if no tokens are
+ * held for it, or too few, the upstream is asked again.
+ * @returns what there is; undefined if the login came through an upstream that is gone
  */
 export function createConsentThrough({ upstreams, links, vault }: ConsentThroughOptions) {
   return async (interaction: Interaction, { resource }: AskedFor): Promise<ConsentThrough | undefined> => {
@@ -92,8 +92,8 @@ export interface ScopeRule {
 }
 
 /**
- * Gives those scopes that somebody may be given for the roles and groups an upstream says they have.
- * @param rules undefined where everybody may have every scope
+ * Returns those scopes that somebody may be given for the roles and groups an upstream says they have.
+ * @param rules undefined if everybody may have every scope
  * @param claims what the upstream says
  */
 export function scopesForRoles(
@@ -111,7 +111,7 @@ export function scopesForRoles(
 /**
  * Checks whether somebody may be given any of the scopes that are wanted.
  * @param wanted scopes of the resource
- * @returns the rule they do not fit; undefined where something is left, or none is wanted
+ * @returns the rule they do not fit; undefined if something is left, or none is wanted
  */
 export function checkRoles(
   rules: readonly ScopeRule[] | undefined,

@@ -2,15 +2,15 @@ import type { Context } from 'koa';
 import type { Upstream, UpstreamIdentity, UpstreamTokens } from '../../upstream/upstream.ts';
 import type { UpstreamFaultName } from '../views/upstream-fault.ts';
 
-/** What a person allowed an app on a page of ours, before they were sent to an upstream (A11-01). */
+/** The user's permission for an app, given on a page before the redirect to an upstream (A11-01). */
 export interface Approved {
   /** Scopes that were left ticked. */
   scopes: readonly string[];
   /** For how long, in seconds. */
   expiresIn: number;
-  /** Who allowed it, where somebody was logged in: it counts for nobody else. */
+  /** The account that gave it, if a user was logged in: it counts for no other account. */
   accountId?: string;
-  /** Whether what the app was given before ends with it. */
+  /** True if what the app was given before ends with it. */
   endEarlier: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface AccountLoginPurpose {
   purpose: 'account-login';
   /** The account page that follows, by its path below `/account`. */
   next: string;
-  /** Whether the upstream was asked for a new proof of who somebody is. */
+  /** True if the upstream was asked for a new proof of who somebody is. */
   isFresh: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface LinkPurpose {
   next: string;
 }
 
-/** What somebody is sent to an upstream for. */
+/** Purpose of a redirect to an upstream. */
 export type UpstreamPurpose = AuthorizationPurpose | AccountLoginPurpose | LinkPurpose;
 
 /** Somebody who has come back from an upstream, and what it gave us for them. */
@@ -50,20 +50,25 @@ export interface Arrival {
   upstream: Upstream;
   identity: UpstreamIdentity;
   tokens: UpstreamTokens;
-  /** The login there, where it has a name (OpenID Connect Back-Channel Logout 1.0). */
+  /** The login there, if it has a name (OpenID Connect Back-Channel Logout 1.0). */
   sid?: string;
 }
 
-/** Why nothing came of it: said to the person in general words, and kept in the audit log by its name (T-085). */
+/**
+ * Reason of a failed upstream login: shown to the user in general words, and recorded in the audit log by name (T-085).
+ */
 export type Failure = UpstreamFaultName | 'denied';
 
-/** What a purpose does when somebody comes back. Each runs with a write set of the request. */
+/** Handling of a purpose when the user returns. Each step runs with a write set of the request. */
 export interface PurposeSteps<P extends UpstreamPurpose> {
-  /** Whether what it was begun for still waits for it, in this browser. */
+  /** Returns true if what it was begun for still waits for it, in this browser. */
   isOpen(ctx: Context, purpose: P): Promise<boolean>;
-  /** Takes somebody in. May run again where another request was quicker. @throws NotAdmitted */
+  /**
+   * Completes the login. May run again if another request was faster.
+   * @throws NotAdmitted
+   */
   finish(ctx: Context, purpose: P, arrival: Arrival): Promise<void>;
-  /** Says that nothing came of it. */
+  /** Shows the failure. */
   fail(ctx: Context, purpose: P, upstream: Upstream, failure: Failure): Promise<void>;
 }
 
@@ -72,7 +77,7 @@ export type StepsByPurpose = {
   readonly [P in UpstreamPurpose['purpose']]: PurposeSteps<Extract<UpstreamPurpose, { purpose: P }>>;
 };
 
-/** Why somebody may not come in who has logged in at an upstream; the reason is for the audit log alone. */
+/** Reason why a user who logged in at an upstream is not admitted; for the audit log only. */
 export class NotAdmitted extends Error {
   override name = 'NotAdmitted';
   readonly reason: NotAdmittedReason;
@@ -82,7 +87,7 @@ export class NotAdmitted extends Error {
   }
 }
 
-/** Which rule it is that somebody does not fit. */
+/** The rule that a user does not meet. */
 export type NotAdmittedReason =
   | 'domain_not_allowed'
   | 'claims_not_allowed'

@@ -21,7 +21,7 @@ import {
   type UpstreamPurpose,
 } from './purposes.ts';
 
-/** What the callback works with. */
+/** Options of the callback. */
 export interface UpstreamCallbackOptions {
   upstreams: Upstreams;
   states: UpstreamStates;
@@ -35,10 +35,10 @@ export interface UpstreamCallbackOptions {
   now: () => number;
 }
 
-/** How often it is tried where something else was quicker: a login of the person in another process, say. */
+/** Maximum number of attempts if another write was faster, such as a login of the same user in another process. */
 const maxTries = 3;
 
-/** Gives a parameter that is there once. */
+/** Returns a parameter that is there once. */
 function single(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 ? values[0] : undefined;
@@ -62,8 +62,8 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
   const takeTurn = createKeyedQueue();
 
   /**
-   * Gives tokens back that are of no use to us, behind the answer; they would live on at the upstream. Not those of
-   * somebody who is known: other logins of theirs may hang on the same.
+   * Revokes useless tokens at the upstream after the response, since they would stay valid there. Tokens of a known
+   * user are kept: other logins of the user may depend on the same.
    */
   function giveBack({ upstream, identity, tokens }: Arrival): void {
     const revoke = async (): Promise<void> => {
@@ -92,9 +92,9 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
   }
 
   /**
-   * Takes somebody in after all others who are the same person there: each login is the next generation of their tokens,
-   * and of many at once all but one would be too late each time.
-   * @returns whether they were taken in; false where what they came for is gone by now
+   * Takes somebody in after all others who are the same person there: each login is the next generation of their
+   * tokens, and of many at once all but one would be too late each time.
+   * @returns whether they were taken in; false if what they came for is gone by now
    */
   function takeInByTurns<P extends UpstreamPurpose>(
     ctx: Context,

@@ -17,7 +17,7 @@ import { type BeginUpstream, createBeginUpstream, createUpstreamStates } from '.
 import { createConsentThrough, type FindConsentThrough } from './consent-through.ts';
 import { createUpstreamCallback } from './upstream-callback.ts';
 
-/** What logins through upstreams are made of. */
+/** Parts of the logins through upstreams. */
 export interface UpstreamLoginOptions {
   /** Issuer identifier; its scheme decides about cookies. */
   issuer: string;
@@ -32,7 +32,7 @@ export interface UpstreamLoginOptions {
   findForsaken: FindForsaken;
   /** The login of the browser that asks. */
   sessions: OwnSessions;
-  /** Whether servers at other ports of the host get our cookies, and can set them. */
+  /** True if servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
   audit: AuditLog;
   logger: Logger;

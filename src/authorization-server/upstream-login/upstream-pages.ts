@@ -16,7 +16,7 @@ import { type BeginUpstream, failureOf, isUpstreamFault } from './begin-upstream
 import { noteChoice, readChoice, waysIn } from './choice.ts';
 import type { Approved } from './purposes.ts';
 
-/** What the pages around an upstream work with, in an authorization request. */
+/** Options of the pages around an upstream in an authorization request. */
 export interface UpstreamPagesOptions {
   upstreams: Upstreams;
   beginUpstream: BeginUpstream;
@@ -29,7 +29,7 @@ export interface UpstreamPagesOptions {
   pageUrl: (uid: string) => string;
 }
 
-/** What a client is told where a person gives up, by what stood in the way (A10-03). */
+/** Errors that the client gets if the user gives up, by the obstacle (A10-03). */
 const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_description: string }>> = {
   unavailable: {
     error: 'temporarily_unavailable',
@@ -45,7 +45,10 @@ const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_
 /** Reasons for which a login there that is still open does not do; an upstream then asks again who it is. */
 const freshLoginReasons = ['switch_account', 'login_prompt', 'max_age'];
 
-/** Whether the upstream is to ask who it is: as the client wishes, or because the last one was not the right one. */
+/**
+ * Returns true if the upstream is to ask who it is: as the client wishes, or because the last one was not the right
+ * one.
+ */
 function mustAskWho(interaction: Interaction): boolean {
   const { reasons } = interaction.prompt;
   return (
@@ -53,13 +56,16 @@ function mustAskWho(interaction: Interaction): boolean {
   );
 }
 
-/** How old a login there may be, by what the client asked for (OpenID Connect Core 1.0 section 3.1.2.1). */
+/**
+ * Returns the maximum age of a login at the upstream, by the client's request (OpenID Connect Core 1.0 section
+ * 3.1.2.1).
+ */
 function maxAgeOf({ prompt, params }: Interaction): number | undefined {
   if (prompt.reasons.includes('login_prompt')) return 0;
   return prompt.reasons.includes('max_age') ? Number(params.max_age) : undefined;
 }
 
-/** Says what a person who is sent to an upstream brings along. */
+/** Returns the wishes for the upstream's authorization request. */
 function wishesOf(interaction: Interaction): AuthorizationWishes {
   const { login_hint: hint, ui_locales: uiLocales } = interaction.params;
   return {
@@ -171,7 +177,7 @@ export const submitOtherWay: UpstreamStep = async (ctx, options, interaction) =>
   await choose(ctx, options, interaction, { upstream: '' });
 };
 
-/** Tells the client what stood in the way. */
+/** Redirects to the client with the obstacle as the error. */
 export const submitLeave: UpstreamStep = async (ctx, _options, interaction) => {
   const { fault } = readChoice(interaction) ?? {};
   if (!fault) throw new errors.SessionNotFound('this form belongs to an earlier page');
@@ -179,7 +185,7 @@ export const submitLeave: UpstreamStep = async (ctx, _options, interaction) => {
 };
 
 /**
- * Sends a person who has allowed an app on to an upstream. Where that cannot be reached, they are told so.
+ * Sends a person who has allowed an app on to an upstream. If that cannot be reached, they are told so.
  * @param wishes over what the interaction says
  */
 export async function goToUpstream(

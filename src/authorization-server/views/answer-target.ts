@@ -8,14 +8,14 @@ export interface DeviceRequest {
   userCode: string;
   /** The network address that asked for it. */
   address: string;
-  /** How long ago it asked. */
+  /** Seconds since its request. */
   askedSecondsAgo: number;
 }
 
-/** Where the answer of a person goes: to a redirect URI, or to the device that shows a code. */
+/** Target of the user's response: a redirect URI, or the device that shows a code. */
 export type AnswerTarget = { redirectUri: string } | { device: DeviceRequest };
 
-/** Where an answer goes: what is certain about it, and all that is known of it. */
+/** Description of a target: the verified part, and all that is known. */
 export interface DescribedTarget {
   /** Of a device nothing is certain but its code: whoever asks may name any app (RFC 8628 section 5.4). */
   kind: RedirectTarget['kind'] | 'device';
@@ -25,7 +25,7 @@ export interface DescribedTarget {
 }
 
 /**
- * Describes where an answer goes.
+ * Describes the target of a response.
  * @param texts the words
  * @throws TypeError as `describeRedirectTarget`
  */

@@ -2,12 +2,15 @@ import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** What a page may say about a client: all of it the client said itself, or the document its id is the URL of; every text in it may be hostile. */
+/**
+ * Description of a client for a page. The client itself, or the document at its id, provides all of it; every text may
+ * be hostile.
+ */
 export interface ClientSummary {
   name: string;
   clientId: string;
   uri?: string;
-  /** Whether the operator registered it, or one with a name like its own. */
+  /** True if the operator registered it, or one with a name like its own. */
   standing?: 'operator' | 'namesake' | 'none';
 }
 

@@ -7,30 +7,30 @@ import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
 import { type AskedScope, renderScopes } from './scope-list.ts';
 
-/** What the consent page shows and where its form goes. */
+/** Content of the consent page and target of its form. */
 export interface ConsentPage {
   action: string;
   csrf: string;
   client: ClientSummary;
-  /** How the logged-in account is called, usually its e-mail address. */
+  /** Name of the logged-in account, usually its e-mail address. */
   account: string;
   /** The upstream through which they logged in, as people call it. */
   through?: string;
   /** The upstream that is asked after this page, as people call it. */
   next?: string;
-  /** What it is asked for (A11-03). */
+  /** Scopes requested at the upstream (A11-03). */
   nextScopes?: readonly string[];
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
   resource: string;
-  /** Where the answer to this authorization request goes. */
+  /** Target of the response to this authorization request. */
   answer: AnswerTarget;
   scopes: readonly AskedScope[];
   /** Tools that need no scope, so that any app that is allowed can use them. */
   freeTools: readonly string[];
-  /** Whether the server has not listed its tools yet. */
+  /** True if the server has not listed its tools yet. */
   awaitsTools?: boolean;
-  /** Whether an app with this identifier has access by an earlier consent. */
+  /** True if an app with this identifier has access by an earlier consent. */
   hasEarlier: boolean;
   time: AccessTime;
   switchAccountAction?: string;
@@ -55,11 +55,11 @@ function targetWords(texts: Texts, { kind, name }: DescribedTarget): Markup {
 }
 
 /**
- * How far it is known who asks. A document at a site proves that the site vouches for what it says, redirect hosts
- * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077), and behind the
- * code of a device anybody (RFC 8628 section 5.4).
+ * Describes how far the client's identity is verified. A document at a site proves that the site vouches for what it
+ * says, redirect hosts included; behind a loopback address or a scheme any app on the device may use somebody else's
+ * document (T-077), and behind the code of a device anybody (RFC 8628 section 5.4).
  * @param texts the words
- * @param target where the answer goes
+ * @param target target of the response
  */
 export function renderIdentity(texts: Texts, client: ClientSummary, target: DescribedTarget): Markup {
   const words = texts.consent;
@@ -87,7 +87,7 @@ ${place}</div>`;
 ${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-/** What is known of a request beside its scopes and the place its answer goes to: what it is for, and who asks. */
+/** Renders the facts about a request beside its scopes and its target: its purpose and its client. */
 export function renderFacts(
   texts: Texts,
   page: Pick<ConsentPage, 'client' | 'resourceName' | 'resource'>,
@@ -115,9 +115,10 @@ ${
 }
 
 /**
- * The consent page: who asks, how far that is known, where the code goes, each scope in words with the tools it opens,
- * what of it is new, and for how long. Posts `csrf`, the kept `scope` values, `duration`, `end_earlier` where it is
- * ticked, and `decision` (`allow` or `deny`) to `action`. Deny is the first button, so that the Enter key refuses.
+ * Renders the consent page: the client, how far its identity is verified, the target of the code, each scope in words
+ * with its tools, the new permissions, and the duration. Posts `csrf`, the kept `scope` values, `duration`,
+ * `end_earlier` if it is ticked, and `decision` (`allow` or `deny`) to `action`. Deny is the first button, so that the
+ * Enter key refuses.
  * @param texts the words
  * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script

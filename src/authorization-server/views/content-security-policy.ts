@@ -4,9 +4,9 @@ import { style } from './style.ts';
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /**
- * The policy of every page: nothing loads, nothing runs, nothing frames it; only the inlined stylesheet applies. Where
- * people may use passkeys our one script runs as well. Forms post to this origin alone: browsers hold every redirect
- * after a form to `form-action`, so the way to an app goes over a page that navigates; see `navigate`.
+ * The policy of every page: nothing loads, nothing runs, nothing frames it; only the inlined stylesheet applies. On
+ * pages with passkeys our one script runs as well. Forms post to this origin alone: browsers hold every redirect after
+ * a form to `form-action`, so the way to an app goes over a page that navigates; see `navigate`.
  * @param scriptSource the hash of the one script of the page, quoted; none may run by default
  * @returns the value of `Content-Security-Policy`
  * @see CSP Level 3 section 6.4.1 (form-action); RFC 9700 section 4.16 (T-017, T-198)

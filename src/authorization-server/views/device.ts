@@ -6,7 +6,7 @@ import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup, trustedMarkup } from './markup.ts';
 
-/** What the page for the code of a device shows and where its form goes. */
+/** Content of the page for a device's code, and target of its form. */
 export interface DeviceCodePage {
   action: string;
   csrf: string;
@@ -17,7 +17,7 @@ export interface DeviceCodePage {
   problem?: string;
 }
 
-/** What the page shows that asks whether a device is the person's own. */
+/** Content of the page that asks whether a device is the user's own. */
 export interface DeviceConfirmPage {
   action: string;
   csrf: string;
@@ -74,8 +74,8 @@ ${linkedCode === undefined ? renderTypedCode(texts, page) : renderLinkedCode(tex
 }
 
 /**
- * The page that asks whether the device that waits is the person's own: which app, where it was asked for, and when.
- * Posts `xsrf`, `user_code`, and `confirm` or `abort`. The refusal is the first button, so that the Enter key refuses.
+ * The page that asks whether the device that waits is the person's own: which app, if it was asked for, and when. Posts
+ * `xsrf`, `user_code`, and `confirm` or `abort`. The refusal is the first button, so that the Enter key refuses.
  * @param texts the words
  * @param page its content; client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script

@@ -37,7 +37,7 @@ export function displayText(text: string, maxCharacters = maxDisplayCharacters):
 }
 
 /**
- * A time in the words of a page's language, in UTC: pages have no script that would know where the person is.
+ * A time in the words of a page's language, in UTC: pages have no script that would know if the person is.
  * @param seconds epoch seconds
  */
 export function timeWords(texts: Texts, seconds: number): string {

@@ -13,7 +13,7 @@ export interface AccessTime {
 const checked = trustedMarkup(' checked');
 
 /**
- * The choice for how long access is given; a sentence where there is nothing to choose. The longest is chosen at first.
+ * The choice for how long access is given; a sentence if there is nothing to choose. The longest is chosen at first.
  * @param time what there is to choose from
  */
 export function renderDurationChoice(texts: Texts, { choices, longestSeconds }: AccessTime): Markup {
@@ -46,7 +46,7 @@ export function offeredDurations(grantSeconds: number): Duration[] {
 }
 
 /**
- * Reads for how long access is given from a posted consent form; as long as may be where it does not say.
+ * Reads for how long access is given from a posted consent form; as long as may be if it does not say.
  * @param grantSeconds the longest life of a consent
  * @returns seconds
  * @throws FormRefused for a time that was not offered

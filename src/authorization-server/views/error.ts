@@ -4,20 +4,20 @@ import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** What the error page shows. */
+/** Content of the error page. */
 export interface ErrorPage {
   title: string;
-  /** What happened, in words. */
+  /** Description of the error, in words. */
   message: string;
   /** The failure's name, an OAuth error code or one of ours. */
   code: string;
-  /** What to do about it. */
+  /** Advice. */
   hint?: string;
-  /** What to do in each app that people use. */
+  /** Advice for each app in common use. */
   ways?: readonly { app: string; way: string }[];
   /** The client identifier it is about, as it was sent. */
   clientId?: string;
-  /** What a developer needs to know of it, in English, as the standard's `error_description`. */
+  /** Details for a developer, in English, as the standard's `error_description`. */
   detail?: string;
   /** A way on: an http(s) or private-use URI the caller has validated. */
   continueTo?: { href: string; label: string };

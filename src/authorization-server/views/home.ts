@@ -3,9 +3,9 @@ import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** What the page at the public URL shows. */
+/** Content of the page at the public URL. */
 export interface HomePage {
-  /** What the page is called where there are several servers. */
+  /** Title of the page if there are several servers. */
   name: string;
   /** The MCP servers; at least one. */
   servers: readonly { name: string; mcpUrl: string }[];

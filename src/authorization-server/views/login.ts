@@ -5,33 +5,33 @@ import { renderLayout } from './layout.ts';
 import { type Markup, markup, trustedMarkup } from './markup.ts';
 import { type PasskeyForm, renderPasskeyLogin } from './passkey-form.ts';
 
-/** What the login page shows and where its forms go. */
+/** Content of the login page and targets of its forms. */
 export interface LoginPage {
   action: string;
   csrf: string;
-  /** The app that asks; undefined where a person logs in for themselves. */
+  /** The app that asks; undefined if a person logs in for themselves. */
   client?: ClientSummary;
-  /** What it is that one logs in to. */
+  /** Name of the server. */
   resourceName: string;
-  /** What stands in the place of the app's request. */
+  /** Introduction that replaces the app's request. */
   introduction?: string;
   /** The address typed before, when the page is shown again. */
   email?: string;
-  /** Why the last attempt failed, in words that do not tell whether the account exists. */
+  /** Reason of the last failure, in words that do not reveal whether the account exists. */
   problem?: string;
   cancelAction?: string;
   /** Other logins one may come through. */
   upstreams?: UpstreamChoices;
-  /** Whether one may only come through one of them. */
+  /** True if one may only come through one of them. */
   upstreamsOnly?: boolean;
-  /** A login with a passkey, where somebody here has one. */
+  /** A login with a passkey, if somebody here has one. */
   passkey?: PasskeyForm;
 }
 
 /** Logins elsewhere that are offered: posts `csrf` and `upstream`, its name. */
 export interface UpstreamChoices {
   action: string;
-  /** Where it is not that of the page. */
+  /** If it is not that of the page. */
   csrf?: string;
   choices: readonly { name: string; label: string }[];
 }
@@ -107,11 +107,11 @@ ${
 export interface CodePage {
   action: string;
   csrf: string;
-  /** Says, sealed, whose password was right. */
+  /** Sealed account whose password was correct. */
   pending: string;
-  /** What it is that one logs in to. */
+  /** Name of the server. */
   about: string;
-  /** Why the last code was not taken. */
+  /** Reason why the last code was rejected. */
   problem?: string;
 }
 

@@ -4,22 +4,22 @@ import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
 import { describeRedirectTarget } from './redirect-target.ts';
 
-/** What the logout page shows and where its form goes. */
+/** Content of the logout page and target of its form. */
 export interface LogoutPage {
   action: string;
   csrf: string;
-  /** How the logged-in account is called; undefined where nobody is logged in. */
+  /** Name of the logged-in account; undefined if nobody is logged in. */
   account: string | undefined;
-  /** Where the browser goes afterwards, if anywhere but to a page of ours. */
+  /** Target of the redirect afterwards, if it leads off this server. */
   redirectUri: string | undefined;
 }
 
 /**
- * The logout page: who is logged in, and where it goes on. Posts `xsrf`, and `logout` where the person says so.
+ * The logout page: who is logged in, and where it goes on. Posts `xsrf`, and `logout` if the person says so.
  * @param texts the words
  * @param page its content; every text is escaped
  * @returns a complete HTML document that needs no script
- * @throws TypeError where the redirect URI could not have been registered
+ * @throws TypeError if the redirect URI could not have been registered
  * @see OpenID Connect RP-Initiated Logout 1.0 section 2 (T-122)
  */
 export function renderLogout(texts: Texts, page: LogoutPage): string {

@@ -4,7 +4,7 @@ import type { HtmlEscapedString } from 'hono/utils/html';
 /** HTML that is safe to place in a page: every value in it has been escaped. */
 export type Markup = HtmlEscapedString;
 
-/** What may stand in a template: text (escaped), markup, lists of markup, or nothing. */
+/** Values in a template: text (escaped), markup, lists of markup, or nothing. */
 export type MarkupValue = string | number | false | undefined | Markup | readonly Markup[];
 
 /**

@@ -2,7 +2,7 @@ import type { Texts } from '../texts/texts.ts';
 import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
 
-/** What a page says that asks for nothing. */
+/** Content of a page without a form. */
 export interface Note {
   heading: string;
   message: string;

@@ -41,7 +41,7 @@ const script = `(() => {
   }
 })();`;
 
-/** What a policy has to allow on a page with such a form: this script and no other (CSP Level 3 section 8.3). */
+/** Content security policy source for a page with such a form: this script and no other (CSP Level 3 section 8.3). */
 export const passkeyScriptSource = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
 function renderForm(

@@ -3,7 +3,7 @@ import type { Texts } from '../texts/texts.ts';
 import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
 
-/** Where the authorization code goes: what is certain about it. */
+/** Verified facts about the target of the authorization code. */
 export interface RedirectTarget {
   /** An app on this computer, an app that took a scheme, or a site; any app on the device can be one of the first two. */
   kind: 'loopback' | 'scheme' | 'host';
@@ -33,11 +33,12 @@ export function describeRedirectTarget(redirectUri: string): RedirectTarget {
   return { kind: 'host', name: url.host };
 }
 
-/** Where the way of a person leads after a form: to the app, with the decision, or to the next step. */
+/** Target after a form: the app, with the decision, or the next step. */
 export type OnwardTarget = 'app' | 'step';
 
 /**
- * The page behind a form whose way may end at an app: it navigates by itself, and by its link where a browser does not.
+ * Renders the page after a form that may lead to an app: it navigates by itself, and by its link if the browser does
+ * not.
  * @param texts the words
  * @param url absolute and trusted, without a code or a token
  * @returns a complete HTML document that needs no script

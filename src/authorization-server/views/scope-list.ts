@@ -7,9 +7,9 @@ export interface AskedScope {
   scope: string;
   /** The operator's sentence for it. */
   description: string;
-  /** The tools it opens, by name; absent where that is not known. */
+  /** The tools it opens, by name; absent if that is not known. */
   tools?: readonly string[];
-  /** Whether the app has it already, by an earlier consent. */
+  /** True if the app has it already, by an earlier consent. */
   isAllowed: boolean;
 }
 

@@ -8,17 +8,17 @@ import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
 import { type AskedScope, renderScopes } from './scope-list.ts';
 
-/** What the page shows on which a person lets an app in, before they go to an upstream to log in. */
+/** Content of the page on which a user approves an app before the login at an upstream. */
 export interface UpstreamApprovePage {
   action: string;
-  /** For another way to log in; undefined where there is none. */
+  /** For another way to log in; undefined if there is none. */
   otherAction: string | undefined;
   csrf: string;
   client: ClientSummary;
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
   resource: string;
-  /** Where the answer to this authorization request goes. */
+  /** Target of the response to this authorization request. */
   answer: AnswerTarget;
   scopes: readonly AskedScope[];
   time: AccessTime;
@@ -26,9 +26,10 @@ export interface UpstreamApprovePage {
 }
 
 /**
- * The page before an upstream: who asks for what, where the answer goes, and what the upstream is asked for. Nobody is
- * known here yet. Posts `csrf`, `upstream`, the kept `scope` values, `duration` and `decision` (`allow` or `deny`) to
- * `action`, or `csrf` alone to `otherAction`. Deny is the first button, so that the Enter key refuses.
+ * Renders the page before an upstream: the client and its request, the target of the response, and the scopes requested
+ * at the upstream. No user is logged in yet. Posts `csrf`, `upstream`, the kept `scope` values, `duration` and
+ * `decision` (`allow` or `deny`) to `action`, or `csrf` alone to `otherAction`. Deny is the first button, so that the
+ * Enter key refuses.
  * @param texts the words
  * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script

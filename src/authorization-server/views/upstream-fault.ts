@@ -3,10 +3,10 @@ import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup, trustedMarkup } from './markup.ts';
 
-/** Why a login through an upstream came to nothing, as far as a person is told (T-085). */
+/** Reason of a failed upstream login as the user sees it (T-085). */
 export type UpstreamFaultName = 'unavailable' | 'refused' | 'notAdmitted';
 
-/** What the page shows after a login through an upstream that came to nothing. */
+/** Content of the page after a failed upstream login. */
 export interface UpstreamFaultPage {
   fault: UpstreamFaultName;
   label: string;

@@ -3,7 +3,7 @@ import type { Texts } from '../../texts/texts.ts';
 import { markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage, trustedSvg } from './frame.ts';
 
-/** What an authenticator app is given, once. */
+/** Data for an authenticator app, shown once. */
 export interface Enrolment {
   /** The secret, sealed for this login. */
   sealed: string;
@@ -44,7 +44,10 @@ ${csrfField(page.csrf)}
   );
 }
 
-/** The page where one-time codes are on: new recovery codes, or off. @returns a complete HTML document */
+/**
+ * Renders the page for enabled one-time codes: new recovery codes, or off.
+ * @returns a complete HTML document
+ */
 export function renderCodesOn(texts: Texts, page: AccountPageFrame & { recoveryCodesLeft: number }): string {
   const words = texts.account.codes;
   return renderAccountPage(

@@ -9,13 +9,13 @@ export const maxCredentialLength = 8_192;
 /** Something that a person enters for an MCP server. */
 export interface EnteredField {
   name: string;
-  /** What people call it. */
+  /** Display name. */
   label: string;
-  /** Where people get it. */
+  /** Instructions for obtaining it. */
   help?: string | undefined;
-  /** Epoch seconds; absent where nothing is entered. */
+  /** Epoch seconds; absent if nothing is entered. */
   enteredAt?: number | undefined;
-  /** Whether it is asked for; else it was, and can only be removed. */
+  /** True if it is asked for; else it was, and can only be removed. */
   isAsked: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface EnteredField {
 export interface EnteredRoute {
   /** Its name in the settings, which stands in URLs. */
   route: string;
-  /** What people call it. */
+  /** Display name. */
   label: string;
   fields: readonly EnteredField[];
 }

@@ -3,14 +3,14 @@ import { displayText } from '../display-text.ts';
 import { renderLayout } from '../layout.ts';
 import { type Markup, markup, trustedMarkup } from '../markup.ts';
 
-/** What every page below the account overview has. */
+/** Content of every page below the account overview. */
 export interface AccountPageFrame {
   /** URL of the account pages, without a slash at its end. */
   url: string;
   csrf: string;
-  /** Why the last form was not carried out. */
+  /** Reason why the last form was rejected. */
   problem?: string | undefined;
-  /** What the last form did. */
+  /** Result of the last form. */
   notice?: string | undefined;
 }
 
@@ -42,11 +42,11 @@ ${content}
   );
 }
 
-/** What a page asks before something ends. */
+/** Question that a page asks before something ends. */
 export interface Question {
   heading: string;
   explanation: string;
-  /** The form that does it, which posts `csrf` and the fields; left out where it cannot be done. */
+  /** The form that does it, which posts `csrf` and the fields; left out if it cannot be done. */
   answer?: { action: string; words: string; fields?: Markup } | undefined;
   /** Address of the page that one goes back to without doing it. */
   keptAt: string;

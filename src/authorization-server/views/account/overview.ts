@@ -9,7 +9,7 @@ export interface ConnectedApp {
   /** Names the grant in the form that ends it. */
   id: string;
   client: ClientSummary;
-  /** What it may do, by resource; scopes in words, none where it may use only what needs none. */
+  /** Permissions by resource; scopes in words, none if the app may only use tools that need no scope. */
   resources: { name: string; scopes: string[] }[];
   /** Epoch seconds. */
   grantedAt: number;
@@ -21,7 +21,7 @@ export interface ConnectedApp {
 export interface Connection {
   id: string;
   client: ClientSummary;
-  /** What people call the server it is at, where there are several. */
+  /** Display name of the server, if there are several servers. */
   server?: string;
   /** Epoch seconds. */
   createdAt: number;
@@ -32,30 +32,30 @@ export interface Connection {
 export interface BrowserLogin {
   id: string;
   isThis: boolean;
-  /** What it was at the login; absent where it is none of those known by name. */
+  /** Browser of the login; absent if its name is not known. */
   browser?: { name: string; system?: string };
   /** Epoch seconds. */
   loggedInAt: number;
-  /** What people call the upstream the login came through, where it came through one. */
+  /** Display name of the upstream of the login, if it had one. */
   upstream?: string;
 }
 
-/** What the overview shows. */
+/** Content of the overview. */
 export interface AccountOverview {
   /** URL of the account pages, without a slash at its end. */
   url: string;
   csrf: string;
   email: string;
-  /** What was just ended, if anything. */
+  /** The kind of thing that was just ended, if any. */
   ended?: 'app' | 'connection' | 'browser' | 'browsers' | undefined;
   apps: ConnectedApp[];
   connections: Connection[];
   browsers: BrowserLogin[];
   passkeys: number;
   hasOneTimeCodes: boolean;
-  /** How many accounts elsewhere are linked; undefined where there are none to link. */
+  /** Number of linked upstream accounts; undefined if none can be linked. */
   upstreams: number | undefined;
-  /** How many keys for MCP servers are entered, and how many are not; undefined where there are none to enter. */
+  /** Number of entered and of missing credentials for MCP servers; undefined if there are none to enter. */
   credentials: { entered: number; missing: number } | undefined;
 }
 

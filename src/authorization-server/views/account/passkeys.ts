@@ -5,10 +5,13 @@ import { type Markup, markup } from '../markup.ts';
 import { maxPasskeyName, passkeyNameField, renderPasskeyRegistration } from '../passkey-form.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } from './frame.ts';
 
-/** What the page of passkeys shows. */
+/** Content of the page of passkeys. */
 export interface PasskeysPage extends AccountPageFrame {
   passkeys: StoredPasskey[];
-  /** A new one: options of a registration, JSON, and the name that is suggested; undefined where browsers take no passkeys for this host. */
+  /**
+   * A new one: options of a registration, JSON, and the name that is suggested; undefined if browsers take no passkeys
+   * for this host.
+   */
   registration: { options: string; name: string } | undefined;
 }
 
@@ -25,7 +28,8 @@ function renderPasskey(texts: Texts, page: PasskeysPage, passkey: StoredPasskey)
 }
 
 /**
- * The page of passkeys: those there are, and a form for another, which shows itself where the browser knows passkeys.
+ * Renders the page of passkeys: the existing ones, and a form for another, which is visible if the browser supports
+ * passkeys.
  * @returns a complete HTML document; what is there can be renamed and removed without script
  */
 export function renderPasskeys(texts: Texts, page: PasskeysPage): string {

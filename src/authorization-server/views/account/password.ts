@@ -4,8 +4,8 @@ import { markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, newPasswordField, renderAccountPage } from './frame.ts';
 
 /**
- * The page on which a person changes their password. Posts `csrf`, `current`, `next` and `repeat`. Whoever has none is told
- * where one comes from.
+ * Renders the page for changing the password. Posts `csrf`, `current`, `next` and `repeat`. A user without a password
+ * gets an explanation instead.
  * @returns a complete HTML document that needs no script
  */
 export function renderPasswordChange(
@@ -61,7 +61,7 @@ ${newPasswordField(words.password.repeat, 'repeat')}
   );
 }
 
-/** How a reset ended: the password was set, its link works no more, or there was no link. */
+/** Result of a reset: the password was set, its link is no longer valid, or there was no link. */
 export type ResetEnd = 'done' | 'gone' | 'noLink';
 
 /** The page after a reset, or instead of one. @returns a complete HTML document that needs no script */

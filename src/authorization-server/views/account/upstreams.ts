@@ -7,28 +7,28 @@ import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } f
 export interface NamedUpstream {
   /** Its name in the settings, which stands in URLs. */
   name: string;
-  /** What people call it. */
+  /** Display name. */
   label: string;
 }
 
 /** An account elsewhere that is linked with the person's. */
 export interface LinkedUpstream extends NamedUpstream {
-  /** Who they are there: an address, a name, or the subject. */
+  /** Name of the user at the upstream: an address, a name, or the subject. */
   person: string;
   /** Epoch seconds. */
   linkedAt: number;
-  /** When its standing was good last, epoch seconds; absent where nothing is held to look at. */
+  /** Time of the last successful check, epoch seconds; absent if nothing is stored to check. */
   checkedAt?: number;
   /** Since when it does not answer, epoch seconds. */
   unreachableSince?: number | undefined;
-  /** What the tokens that are kept may do there. */
+  /** Scopes of the stored tokens at the upstream. */
   scopes: readonly string[];
   hasTokens: boolean;
-  /** Whether one can log in with it; `gone` where the operator took it out of the settings. */
+  /** `login` if users can log in with it; `gone` if the operator removed it from the settings. */
   use: 'login' | 'tools' | 'gone';
 }
 
-/** What the page of linked accounts shows. */
+/** Content of the page of linked accounts. */
 export interface UpstreamsPage extends AccountPageFrame {
   linked: readonly LinkedUpstream[];
   /** Those that could be linked as well. */
@@ -130,7 +130,7 @@ ${csrfField(csrf)}
 }
 
 /**
- * The page that asks whether an account elsewhere is to be unlinked. Posts `csrf`; without the form where it is the only
+ * The page that asks whether an account elsewhere is to be unlinked. Posts `csrf`; without the form if it is the only
  * way to log in.
  * @returns a complete HTML document that needs no script
  */
