@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Awaitable } from '../collections/go-on.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 
@@ -8,7 +7,7 @@ export interface StandingTokens {
   /** Gives those of these tokens that were not revoked, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
-  revocationMark(): Awaitable<number>;
+  revocationMark(): Promise<number>;
 }
 
 /** What a watch is made of. */

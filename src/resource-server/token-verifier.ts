@@ -1,4 +1,3 @@
-import { type Awaitable, goOn } from '../collections/go-on.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 
 /** Turns a token into who is calling. */
@@ -7,11 +6,6 @@ export interface TokenVerifier {
    * Gives the caller, or undefined for every token that is not good now, whatever the reason: a client can do
    * nothing with the difference. Whether the token is meant for a resource is compared by who asks.
    */
-  verify(token: string): Awaitable<AuthInfo | undefined>;
-}
-
-/** A verifier that always has to wait for something. */
-export interface WaitingVerifier extends TokenVerifier {
   verify(token: string): Promise<AuthInfo | undefined>;
 }
 
@@ -41,7 +35,7 @@ export interface AccessTokenSource {
    * same object twice may take it for the same record: it is never changed.
    * @throws StandingUnknown where nobody can tell whether it is good
    */
-  find(token: string): Awaitable<AccessTokenRecord | undefined>;
+  find(token: string): Promise<AccessTokenRecord | undefined>;
 }
 
 /** Why a known token is not good now. */
@@ -114,7 +108,7 @@ export function createLocalVerifier({
     }
     return caller;
   };
-  return { verify: (token) => goOn(source.find(token), callerOf) };
+  return { verify: async (token) => callerOf(await source.find(token)) };
 }
 
 /** Frozen, because all requests with the token are handed the same object. */

@@ -1,5 +1,4 @@
-import { type Awaitable, goOn } from '../../collections/go-on.ts';
-import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
+import type { IssuedAccessTokens } from '../access-tokens.ts';
 import { type LinkStanding, mayHonour } from './link-standing.ts';
 
 /**
@@ -9,12 +8,12 @@ import { type LinkStanding, mayHonour } from './link-standing.ts';
  * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
  */
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
-  const honoured = (issued: IssuedAccessToken | undefined): Awaitable<IssuedAccessToken | undefined> => {
-    if (issued?.bond === undefined) return issued;
-    return mayHonour(standing, issued.bond.linkId).then((may) => (may ? issued : undefined));
-  };
   return {
     ...tokens,
-    find: (token) => goOn(tokens.find(token), honoured),
+    async find(token) {
+      const issued = await tokens.find(token);
+      if (issued?.bond === undefined) return issued;
+      return (await mayHonour(standing, issued.bond.linkId)) ? issued : undefined;
+    },
   };
 }

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
-import { done } from '../../collections/go-on.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -202,7 +201,7 @@ export class ServerLine implements Transport {
   async start(): Promise<void> {}
 
   /** Takes a message of the server. */
-  send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
+  async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
     const said = message as Answer;
     const related = options?.relatedRequestId;
     if (said.method === undefined) {
@@ -216,7 +215,6 @@ export class ServerLine implements Transport {
       } else if (error) this.#refuse(said.id, error);
       else this.#ask(said as RequestMessage, related);
     }
-    return done;
   }
 
   /** The server closes the line: what still runs is answered with an error. */

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { readBounded } from '../bounded-body.ts';
 import { type JwtPart, keyThumbprintOf } from '../jwt/jwt-checks.ts';
-import type { WaitingVerifier } from '../token-verifier.ts';
+import type { TokenVerifier } from '../token-verifier.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
 import { checkIntrospection } from './introspection-checks.ts';
@@ -57,7 +57,7 @@ const maxCacheSeconds = 60;
  * @throws TypeError for a URL that a secret must not be sent to, a key without `alg`, or a time out of bounds
  * @see RFC 7662 sections 2 and 4 (A12-11, T-096, T-097, T-100)
  */
-export function createIntrospectionVerifier(options: IntrospectionVerifierOptions): WaitingVerifier {
+export function createIntrospectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
   const { issuer, resource, client, fetch = globalThis.fetch } = options;
   const { now = () => Math.floor(Date.now() / 1000), cacheSeconds = defaultCacheSeconds } = options;
   const url = requireSafeUrl(options.introspectionUrl);
