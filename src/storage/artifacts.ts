@@ -16,8 +16,6 @@ export interface ArtifactRow {
   revision: number;
   /** When it was used up, epoch seconds; absent while it is fresh. */
   consumedAt?: number;
-  /** By which date the tokens that followed are found again, epoch milliseconds; absent where they are not found so. */
-  successorsAtMs?: number;
   /** Digests of where it was used up from; absent where that was not noted. */
   usedFrom?: string;
   /**
@@ -79,16 +77,6 @@ export interface PutArtifact {
  */
 export const keptAfterUseSeconds = 86_400;
 
-/** How an artifact is used up. */
-export interface ArtifactUse {
-  /** Epoch seconds. */
-  at: number;
-  /** By which date the tokens that follow are found again, epoch milliseconds. */
-  successorsAtMs?: number;
-  /** Digests of where it is used up from. */
-  usedFrom?: string;
-}
-
 /** One step of a commit. */
 export type Change =
   | ClientChange
@@ -100,7 +88,8 @@ export type Change =
    * Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). It is kept
    * for a day at least, so that a replay is noticed after it would have expired (T-032).
    */
-  | ({ type: 'consume'; kind: string; id: string } & ArtifactUse)
+  /** `at` in epoch seconds; `usedFrom` are digests of the address and the program that used the artifact. */
+  | { type: 'consume'; kind: string; id: string; at: number; usedFrom?: string }
   /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
   /** Adds to the audit log what the commit is about. */

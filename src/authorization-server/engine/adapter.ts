@@ -1,11 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
-import {
-  type ArtifactRow,
-  type ArtifactUse,
-  type Change,
-  keptAfterUseSeconds,
-} from '../../storage/artifacts.ts';
+import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
+import { type ArtifactRow, type Change, keptAfterUseSeconds } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
@@ -15,9 +10,9 @@ import {
   createRegistrationTokenAdapter,
 } from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
+import { isInGrace, maxClockSkewSeconds } from './refresh-grace.ts';
 import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
 import { grantKey } from './stored-names.ts';
-import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 /** What the adapter works on. */
@@ -42,14 +37,8 @@ const guards: Readonly<Record<string, Guard>> = {
   ReplayDetection: 'absent',
 };
 
-/** An adapter as the engine takes it, which lets others of ours say when. What is never used up takes no notice. */
-export interface ArtifactAdapter extends Adapter {
-  /** Uses an artifact up. @param use by default now, with nothing to find again */
-  consume(value: string, use?: ArtifactUse): ReturnType<Adapter['consume']>;
-}
-
-/** Gives the adapter of a model. */
-export type Adapters = (name: string) => ArtifactAdapter;
+/** Returns the adapter of a model. */
+export type Adapters = (name: string) => Adapter;
 
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
@@ -57,7 +46,7 @@ export type Adapters = (name: string) => ArtifactAdapter;
  * @returns a function from model name to adapter, as `oidc-provider` takes it; of each name there is one
  */
 export function createAdapters(options: AdapterOptions): Adapters {
-  const made = new Map<string, ArtifactAdapter>();
+  const made = new Map<string, Adapter>();
   return (name) => {
     const known = made.get(name);
     if (known) return known;
@@ -67,7 +56,7 @@ export function createAdapters(options: AdapterOptions): Adapters {
   };
 }
 
-function createAdapter(name: string, options: AdapterOptions): ArtifactAdapter {
+function createAdapter(name: string, options: AdapterOptions): Adapter {
   switch (name) {
     case 'Client':
       return describeForRequest(createClientAdapter(options), options.clientSources);
@@ -114,11 +103,6 @@ function artifactAdapter(
     return kind !== 'RefreshToken' || !isInGrace(consumedAt, now(), refreshGraceSeconds);
   }
 
-  /** What is sealed of an artifact. */
-  function contentOf(payload: AdapterPayload): AdapterPayload & WithSuccessor {
-    return kind === 'RefreshToken' ? { ...payload, successor: randomSecret() } : payload;
-  }
-
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = hashSecret(kind, value);
@@ -133,7 +117,7 @@ function artifactAdapter(
             type: 'put',
             kind,
             id,
-            payload: payloads.seal(id, contentOf(payload)),
+            payload: payloads.seal(id, payload),
             expiresAt: now() + expiresIn + keptSeconds,
             ...(payload.grantId && kind !== 'Interaction'
               ? { grantId: grantKey(payload.grantId) }
@@ -179,8 +163,8 @@ function artifactAdapter(
       return undefined;
     },
 
-    async consume(value, use: ArtifactUse = { at: now() }) {
-      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), ...use };
+    async consume(value) {
+      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), at: now() };
       await record(artifacts, (writes) => writes.add(change));
     },
 
