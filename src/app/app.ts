@@ -1,5 +1,4 @@
-import type Koa from 'koa';
-import type { Context, Middleware, Next } from 'koa';
+import Koa, { type Context, type Middleware, type Next } from 'koa';
 import { sequence } from '../collections/sequence.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
@@ -17,7 +16,6 @@ import { type LiveRoutes, ofRoutes } from './live-routes.ts';
 import type { Page } from './page.ts';
 import { countedPaths, paths, serverPathsOf, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin, useOwnApp } from './public-origin.ts';
-import { QuietKoa } from './quiet-koa.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
 import { createRouteNames } from './route-name.ts';
@@ -67,7 +65,7 @@ export interface GuardedResource {
 export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
   const base = pathOf(publicUrl);
-  const app = new QuietKoa({ proxy: true });
+  const app = new Koa({ proxy: true });
   app.keys = options.cookieKeys;
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
