@@ -1,5 +1,5 @@
 import Koa, { type Context, type Middleware, type Next } from 'koa';
-import { sequence } from '../collections/sequence.ts';
+import compose from 'koa-compose';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -70,7 +70,7 @@ export function createApp(options: AppOptions): Koa {
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
   const at = (path: string, ...steps: Middleware[]): Middleware => {
-    const run = sequence(steps);
+    const run = compose(steps);
     return (ctx, next) => (ctx.path === path ? run(ctx, next) : next());
   };
   const below = (folder: string, step: Middleware): Middleware => {
@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Koa {
       serve: Middleware,
     ): PathStep => [
       `${base}${path}${place}`,
-      sequence([
+      compose([
         allowKnownOrigins(options, methods),
         mcpEndpoint.refuseOversized,
         guard.requireBearer,
@@ -104,7 +104,7 @@ export function createApp(options: AppOptions): Koa {
     ];
     const metadata = (place: string, guard: GuardedResource): PathStep => [
       `${wellKnown.protectedResource}${base}${path}${place}`,
-      sequence([documentCors, serveMetadata(guard.metadata)]),
+      compose([documentCors, serveMetadata(guard.metadata)]),
     ];
     return [
       guarded(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
@@ -144,7 +144,7 @@ export function createApp(options: AppOptions): Koa {
     below('/.well-known/', documentCors),
     answerNotFound({ renderErrorPage: options.renderErrorPage, isForPrograms }),
   ];
-  app.use(sequence(steps));
+  app.use(compose(steps));
   return app;
 }
 

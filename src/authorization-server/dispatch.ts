@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { sequence } from '../collections/sequence.ts';
+import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
@@ -55,11 +55,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   const wayTo = (path: string, endpoint: Endpoint): Way => ({
     methods: endpoint.methods,
-    preflight: sequence([...preflightSteps(endpoint), at(path)]),
-    pass: sequence([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps]),
+    preflight: compose([...preflightSteps(endpoint), at(path)]),
+    pass: compose([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps]),
   });
   const ways = new Map(Object.entries(endpoints).map(([path, endpoint]) => [path, wayTo(path, endpoint)]));
-  const pages = folders.map((folder) => ({ ...folder, pass: sequence(stepsOf(folder.limits)) }));
+  const pages = folders.map((folder) => ({ ...folder, pass: compose(stepsOf(folder.limits)) }));
 
   const findWay = (path: string): Way | undefined => {
     const way = ways.get(path);

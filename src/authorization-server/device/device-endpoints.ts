@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { sequence } from '../../collections/sequence.ts';
+import compose from 'koa-compose';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
@@ -78,7 +78,7 @@ export const withdrawDeviceFlow: Step = async (ctx, next) => {
 
 /** Goes on with the steps of a method; a HEAD is a GET. */
 function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
-  const [get, post] = [sequence(GET), sequence(POST)];
+  const [get, post] = [compose([...GET]), compose([...POST])];
   return (ctx, next) => (ctx.method === 'POST' ? post : get)(ctx, next);
 }
 
