@@ -1,5 +1,3 @@
-import { type ExitCode, exitCodeReasons } from './exit-codes.ts';
-
 /**
  * A failure that the command line shows as one sentence, without a stack.
  * Message and hint hold no secret; the hint says what to do next.
@@ -24,3 +22,48 @@ export class CliError extends Error {
     this.reason = reason;
   }
 }
+
+/** What each exit code of the command line means. Scripts may rely on them. */
+export const exitCodes = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  loginNeeded: 3,
+  scopeMissing: 4,
+  toolError: 5,
+  unreachable: 6,
+  cannotServe: 7,
+  faultsFound: 8,
+  notExamined: 9,
+} as const;
+
+/** One of {@link exitCodes}. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The table shown by the documentation and by `gatehouse --help`. */
+export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
+  0: 'ok',
+  1: 'unexpected failure',
+  2: 'wrong usage: an argument or option is missing or malformed',
+  3: 'a login is needed, or it was not completed',
+  4: 'the login lacks a scope',
+  5: 'the tool answered with an error',
+  6: 'the server cannot be reached, answers with an error, or does not follow the protocol',
+  7: 'the server cannot start, or its data, or the kept logins, cannot be opened',
+  8: 'the doctor or a test of an upstream found faults, or the audit log was changed',
+  9: 'what was to be examined was not reached, or the examination was stopped',
+};
+
+/** What a failure is called with `--json` that has no name of its own. */
+export const exitCodeReasons: Readonly<Record<ExitCode, string>> = {
+  0: 'ok',
+  1: 'unexpected',
+  2: 'wrong_usage',
+  3: 'login_needed',
+  4: 'scope_missing',
+  5: 'tool_error',
+  6: 'unreachable',
+  7: 'cannot_serve',
+  8: 'faults_found',
+  9: 'not_examined',
+};

@@ -2,7 +2,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { ClientError } from '../client/index.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import type { CliError } from './cli-error.ts';
-import { causes } from './commands/client-failure.ts';
+import { causes } from './commands/mcp-client/client-failure.ts';
 
 /**
  * A failure as JSON: what an MCP server answered, as it is; else the reason, by which scripts tell failures apart, the

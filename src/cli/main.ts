@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 import { Command } from 'commander';
 import { packageVersion } from '../package-version.ts';
-import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodeMeanings, exitCodes } from './cli-error.ts';
 import { processIo } from './output.ts';
 import { type Register, runCommands } from './run-commands.ts';
 
@@ -10,33 +10,33 @@ import { type Register, runCommands } from './run-commands.ts';
  * a second to load, and hosts start `gatehouse connect` for each of their windows.
  */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
-  serve: async () => (await import('./commands/serve.ts')).registerServe,
-  protect: async () => (await import('./commands/protect.ts')).registerProtect,
-  routes: async () => (await import('./commands/routes.ts')).registerRoutes,
-  reload: async () => (await import('./commands/reload.ts')).registerReload,
-  stdio: async () => (await import('./commands/stdio.ts')).registerStdio,
-  account: async () => (await import('./commands/account.ts')).registerAccount,
-  client: async () => (await import('./commands/client.ts')).registerClient,
-  'check-config': async () => (await import('./commands/check-config.ts')).registerCheckConfig,
-  backup: async () => (await import('./commands/backup.ts')).registerBackup,
-  restore: async () => (await import('./commands/restore.ts')).registerRestore,
-  keys: async () => (await import('./commands/keys.ts')).registerKeys,
-  audit: async () => (await import('./commands/audit.ts')).registerAudit,
-  grant: async () => (await import('./commands/grant.ts')).registerGrant,
-  session: async () => (await import('./commands/session.ts')).registerSession,
-  upstream: async () => (await import('./commands/upstream.ts')).registerUpstream,
-  pins: async () => (await import('./commands/pins.ts')).registerPins,
-  credential: async () => (await import('./commands/credential.ts')).registerCredential,
-  login: async () => (await import('./commands/login.ts')).registerLogin,
-  logout: async () => (await import('./commands/logout.ts')).registerLogout,
-  token: async () => (await import('./commands/token.ts')).registerToken,
-  whoami: async () => (await import('./commands/whoami.ts')).registerWhoami,
-  tools: async () => (await import('./commands/tools.ts')).registerTools,
-  call: async () => (await import('./commands/call.ts')).registerCall,
-  resources: async () => (await import('./commands/resources.ts')).registerResources,
-  prompts: async () => (await import('./commands/prompts.ts')).registerPrompts,
-  connect: async () => (await import('./commands/connect.ts')).registerConnect,
-  doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  serve: async () => (await import('./commands/server/serve.ts')).registerServe,
+  protect: async () => (await import('./commands/server/protect.ts')).registerProtect,
+  routes: async () => (await import('./commands/server/routes.ts')).registerRoutes,
+  reload: async () => (await import('./commands/server/reload.ts')).registerReload,
+  stdio: async () => (await import('./commands/server/stdio.ts')).registerStdio,
+  account: async () => (await import('./commands/operator/account.ts')).registerAccount,
+  client: async () => (await import('./commands/operator/client.ts')).registerClient,
+  'check-config': async () => (await import('./commands/server/check-config.ts')).registerCheckConfig,
+  backup: async () => (await import('./commands/operator/backup.ts')).registerBackup,
+  restore: async () => (await import('./commands/operator/backup.ts')).registerRestore,
+  keys: async () => (await import('./commands/operator/keys.ts')).registerKeys,
+  audit: async () => (await import('./commands/operator/audit.ts')).registerAudit,
+  grant: async () => (await import('./commands/operator/access.ts')).registerGrant,
+  session: async () => (await import('./commands/operator/access.ts')).registerSession,
+  upstream: async () => (await import('./commands/operator/upstream.ts')).registerUpstream,
+  pins: async () => (await import('./commands/operator/pins.ts')).registerPins,
+  credential: async () => (await import('./commands/operator/access.ts')).registerCredential,
+  login: async () => (await import('./commands/mcp-client/login.ts')).registerLogin,
+  logout: async () => (await import('./commands/mcp-client/logout.ts')).registerLogout,
+  token: async () => (await import('./commands/mcp-client/token.ts')).registerToken,
+  whoami: async () => (await import('./commands/mcp-client/whoami.ts')).registerWhoami,
+  tools: async () => (await import('./commands/mcp-client/tools.ts')).registerTools,
+  call: async () => (await import('./commands/mcp-client/call.ts')).registerCall,
+  resources: async () => (await import('./commands/mcp-client/resources.ts')).registerResources,
+  prompts: async () => (await import('./commands/mcp-client/prompts.ts')).registerPrompts,
+  connect: async () => (await import('./commands/mcp-client/connect.ts')).registerConnect,
+  doctor: async () => (await import('./commands/doctor/doctor.ts')).registerDoctor,
   completion: async () => (await import('./commands/completion.ts')).registerCompletion,
 };
 

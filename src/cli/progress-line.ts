@@ -1,5 +1,4 @@
-import { createPaint } from './colour.ts';
-import { type CommandIo, printableLine } from './output.ts';
+import { type CommandIo, createPaint, printableLine } from './output.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 80;

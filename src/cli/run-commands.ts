@@ -1,6 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import { CliError } from './cli-error.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type CommandIo, formatJson, printable, type TextSink } from './output.ts';
 
 /** Adds one command to the command line. */

@@ -3,8 +3,7 @@ import { SettingsRefused } from '../settings/settings-refused.ts';
 import { DatabaseHeld } from '../storage/sqlite/held-alone.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
-import { CliError } from './cli-error.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes } from './cli-error.ts';
 
 /**
  * Says what a failure of the server or its data means at the command line.

@@ -1,5 +1,4 @@
-import type { Paint } from './colour.ts';
-import { printableLine } from './output.ts';
+import { type Paint, printableLine } from './output.ts';
 
 /** How a table is written. */
 export interface TableOptions {

@@ -8,13 +8,14 @@ import type { Standing } from '../upstream/bond/standing.ts';
 export function holdWhileWatched(access: AccessWatch, standing: Pick<Standing, 'hold'>): AccessWatch {
   return {
     ...access,
-    watch(authInfo, onEnd) {
-      if (authInfo.upstreamLinkId === undefined) return access.watch(authInfo, onEnd);
+    watch(authInfo, onEnd, renewal) {
+      if (authInfo.upstreamLinkId === undefined) return access.watch(authInfo, onEnd, renewal);
       const letGo = standing.hold(authInfo.upstreamLinkId);
-      const stop = access.watch(authInfo, () => {
+      const end = (): void => {
         letGo();
         onEnd();
-      });
+      };
+      const stop = access.watch(authInfo, end, renewal);
       return () => {
         letGo();
         stop();

@@ -1,4 +1,4 @@
-export type { AccessWatch } from './access-watch.ts';
+export type { AccessWatch, Renewal } from './access-watch.ts';
 export { type CallContext, callerOf } from './caller.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
 export type { ServerFactory } from './own-server.ts';

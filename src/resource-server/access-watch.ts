@@ -20,14 +20,23 @@ export interface AccessWatchOptions {
   intervalMs?: number;
 }
 
+/** Time for a caller to come back with a renewed token, after the access token expired. */
+export interface Renewal {
+  /** At most `accessTokenKeptSeconds`: later a revocation cannot be told from the sweep. */
+  seconds: number;
+  /** Called once when the token expires. */
+  onExpiry(): void;
+}
+
 /** Tells when the access of callers ends while streams of theirs are open. */
 export interface AccessWatch {
   /**
-   * Calls `onEnd` once, within a second of the access token being revoked or expiring. A token of another issuer,
-   * which has no `tokenId`, is watched for its expiry alone.
+   * Calls `onEnd` once, within a second of the access token being revoked or expiring. With a `renewal`, an expired token
+   * ends the access only after that time, and a revoked one still at once. A token of another issuer, which has no
+   * `tokenId`, is watched for its expiry alone.
    * @returns stops watching
    */
-  watch(authInfo: AuthInfo, onEnd: () => void): () => void;
+  watch(authInfo: AuthInfo, onEnd: () => void, renewal?: Renewal): () => void;
   /** Stops watching everyone. */
   close(): void;
 }
@@ -35,6 +44,9 @@ export interface AccessWatch {
 interface Watched {
   authInfo: AuthInfo;
   onEnd: () => void;
+  /** Absent once the token has expired, or if an expired token ends the access. */
+  renewal?: Renewal;
+  endsAt: number;
   /** The mark under which the token was seen to stand; absent before the first look. */
   stoodAt?: number;
 }
@@ -58,7 +70,13 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
 
   /** Looks at each token that may have been revoked since it was seen to stand, some in a turn of the event loop. */
   const look = async (): Promise<void> => {
-    end([...watched].filter(({ authInfo }) => authInfo.expiresAt <= now()));
+    end([...watched].filter(({ endsAt }) => endsAt <= now()));
+    for (const entry of watched) {
+      if (!entry.renewal || entry.authInfo.expiresAt > now()) continue;
+      const { onExpiry } = entry.renewal;
+      delete entry.renewal;
+      onExpiry();
+    }
     // Asked for before the tokens: what is revoked while they are looked up changes the next mark.
     const mark = await source.revocationMark();
     const byToken = Map.groupBy(
@@ -91,8 +109,9 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   };
 
   return {
-    watch(authInfo, onEnd) {
-      const entry = { authInfo, onEnd };
+    watch(authInfo, onEnd, renewal) {
+      const endsAt = authInfo.expiresAt + (renewal?.seconds ?? 0);
+      const entry: Watched = { authInfo, onEnd, endsAt, ...(renewal && { renewal }) };
       watched.add(entry);
       lookAgainLater();
       return () => void watched.delete(entry);

@@ -19,8 +19,8 @@ export interface ArtifactRow {
   /** Digests of where it was used up from; absent where that was not noted. */
   usedFrom?: string;
   /**
-   * How long the row stays, epoch seconds, and until the next sweep. Of codes and pushed requests it is longer than they are
-   * good for, which their payload says.
+   * How long the row stays, epoch seconds, and until the next sweep. Of codes, pushed requests and access tokens it is longer than
+   * they are good for, which their payload says.
    */
   expiresAt: number;
 }
@@ -76,6 +76,12 @@ export interface PutArtifact {
  * theirs are written with that time behind the minute they live, as it costs a second write later.
  */
 export const keptAfterUseSeconds = 86_400;
+
+/**
+ * How long an access token is remembered after its end, in seconds: a stream that waits for a renewed token learns of a
+ * revocation by the row.
+ */
+export const accessTokenKeptSeconds = 600;
 
 /** One step of a commit. */
 export type Change =

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/cli/cli-error.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { repository, runExecutable, runProgram } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';

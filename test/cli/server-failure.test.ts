@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../src/cli/cli-error.ts';
 import { explainServerFailure } from '../../src/cli/server-failure.ts';
 import { AdministrationRefused } from '../../src/index.ts';
 import { SettingsRefused } from '../../src/settings/settings-refused.ts';

@@ -39,6 +39,22 @@ async function ask(
   );
 }
 
+/**
+ * Waits until a program has got a token, and asks for nothing more. What it says cannot be found among the lines that it draws
+ * again and again; one that ends earlier has not stored the token.
+ */
+async function untilSettled(at: Workplace, from: number): Promise<void> {
+  const { exchanges } = at.place;
+  const hasToken = (): boolean =>
+    exchanges.slice(from).some(({ path, status }) => /\/token(?:\?|$)/.test(path) && status === 200);
+  const until = Date.now() + loginMs;
+  for (let seen = -1; !hasToken() || seen !== exchanges.length; ) {
+    if (Date.now() > until) throw new Error('the login brought no token');
+    seen = exchanges.length;
+    await pause(quietMs);
+  }
+}
+
 /** Lets a person log in with a program that has a terminal, where keys are pressed. */
 async function logInAtTerminal(
   at: Workplace,
@@ -46,10 +62,10 @@ async function logInAtTerminal(
   args: readonly string[],
   env: Record<string, string>,
   press: (terminal: Started) => Promise<void>,
-  done: RegExp,
   tries = 2,
 ): Promise<void> {
   const before = at.person.logins();
+  const from = at.place.exchanges.length;
   const terminal = at.start(...inTerminal(at, command, args), env);
   try {
     await press(terminal);
@@ -60,12 +76,11 @@ async function logInAtTerminal(
       if (Date.now() > until) throw new Error('nobody was asked to log in');
       await pause(lookEveryMs);
     }
-    // Some say nothing that can be found among the redrawn lines: then the next call shows whether they are logged in.
-    await terminal.waitFor(done, settleMs).catch(() => undefined);
+    await untilSettled(at, from);
   } catch (error) {
     if (tries === 1) throw new Error(`${(error as Error).message}\n${terminal.output().trim().slice(-1200)}`);
     await terminal.stop();
-    await logInAtTerminal(at, command, args, env, press, done, tries - 1);
+    await logInAtTerminal(at, command, args, env, press, tries - 1);
   } finally {
     await terminal.stop();
   }
@@ -199,7 +214,7 @@ startup_timeout_sec = 60
     name: 'opencode',
     title: 'opencode',
     packages: ['opencode-ai@latest'],
-    transports: ['http'],
+    transports: ['http', 'sse'],
     async open(at) {
       await writeJson(join(at.home, '.config/opencode/opencode.json'), {
         model: 'local/local',
@@ -239,15 +254,7 @@ startup_timeout_sec = 60
         mcpServers: { notes: { type: at.transport, url: at.url, tools: ['*'] } },
       });
       return {
-        logIn: () =>
-          logInAtTerminal(
-            at,
-            'copilot',
-            ['-i', '/mcp auth notes'],
-            env,
-            async () => undefined,
-            /authenticated|success|connected/i,
-          ),
+        logIn: () => logInAtTerminal(at, 'copilot', ['-i', '/mcp auth notes'], env, async () => undefined),
         call: () => ask(at, 'copilot', ['--allow-all-tools', '--no-color', '-p', prompt], env),
       };
     },
@@ -277,14 +284,13 @@ startup_timeout_sec = 60
           logInAtTerminal(
             at,
             'gemini',
-            [],
+            ['--prompt-interactive', '/mcp auth notes'],
             env,
             async (terminal) => {
-              await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
+              await terminal.waitFor(/Do you want to continue/, loginMs);
               await pause(keyMs);
               terminal.write(enter);
             },
-            /successfully|authenticated/i,
           ),
         call: () => ask(at, 'gemini', ['--yolo', '-m', 'gemini-2.5-flash', '-p', prompt], env),
       };
@@ -312,18 +318,11 @@ startup_timeout_sec = 60
       });
       return {
         logIn: () =>
-          logInAtTerminal(
-            at,
-            'qwen',
-            [],
-            env,
-            async (terminal) => {
-              await typeCommand(terminal, '/mcp', /Manage MCP servers/);
-              await choose(terminal, /notes/);
-              await choose(terminal, /authenticate/i);
-            },
-            /successfully|authenticated/i,
-          ),
+          logInAtTerminal(at, 'qwen', [], env, async (terminal) => {
+            await typeCommand(terminal, '/mcp', /Manage MCP servers/);
+            await choose(terminal, /notes/);
+            await choose(terminal, /authenticate/i);
+          }),
         call: () => ask(at, 'qwen', ['--yolo', '-p', prompt], env),
       };
     },

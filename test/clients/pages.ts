@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright-core';
 import { build } from 'vite';
 import { startBrowser } from '../support/browser.ts';
+import { freePort } from '../support/free-port.ts';
 import { ada } from '../support/gatehouse.ts';
-import type { ClientProgram } from './program.ts';
+import type { ClientProgram, Session } from './program.ts';
 import type { Workplace } from './workplace.ts';
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
@@ -37,25 +39,90 @@ async function servePage(folder: string, wanted: number): Promise<{ port: number
   };
 }
 
+/** Logs in and allows in a page that is, or will be, at the authorization server. */
+async function logInOn(page: Page, at: Workplace): Promise<void> {
+  await page.waitForURL((url) => url.href.startsWith(at.place.issuer));
+  const password = page.locator('input[name=password]');
+  const allow = page.locator('button[name=decision][value=allow]');
+  await password.or(allow).first().waitFor();
+  if (await password.isVisible()) {
+    await page.locator('input[name=email]').fill(ada.email);
+    await password.fill(ada.password);
+    await password.press('Enter');
+  }
+  await allow.click();
+  at.person.countLogin();
+}
+
 /** Logs in and allows in each window that a page opens at the authorization server. */
 function attend(context: BrowserContext, at: Workplace): void {
-  context.on('page', (popup: Page) => {
-    const act = async (): Promise<void> => {
-      await popup.waitForURL((url) => url.href.startsWith(at.place.issuer));
-      const password = popup.locator('input[name=password]');
-      const allow = popup.locator('button[name=decision][value=allow]');
-      await password.or(allow).first().waitFor();
-      if (await password.isVisible()) {
-        await popup.locator('input[name=email]').fill(ada.email);
-        await password.fill(ada.password);
-        await password.press('Enter');
-      }
-      await allow.click();
-      at.person.countLogin();
-    };
-    // A window that the program closes itself needs nobody.
-    act().catch(() => undefined);
+  // A window that the program closes itself needs nobody.
+  context.on('page', (popup: Page) => void logInOn(popup, at).catch(() => undefined));
+}
+
+/** How long a page of the Inspector may take to show what follows, and how often it is looked at, in milliseconds. */
+const [inspectorMs, lookEveryMs] = [60_000, 100];
+
+/** Opens the Inspector in a browser, at the URL that its start prints. Its port stays, as it does where people have it. */
+async function openInspector(at: Workplace): Promise<Session> {
+  const kept = join(at.home, 'inspector-port');
+  const port = await readFile(kept, 'utf8').catch(async () => String(await freePort()));
+  await writeFile(kept, port);
+  const started = at.start('mcp-inspector', ['--web', '--server-url', at.url, '--transport', at.transport], {
+    CLIENT_PORT: port,
+    MCP_SANDBOX_PORT: String(await freePort()),
+    MCP_AUTO_OPEN_ENABLED: 'false',
+    MCP_INSPECTOR_SECRET_STORE: 'file',
   });
+  const [url] = await started.waitFor(/http:\/\/\S+/);
+  const browser = await startBrowser();
+  const page = await browser.newPage();
+  page.setDefaultTimeout(inspectorMs);
+  await page.goto(url);
+  const connected = page.getByRole('button', { name: 'Disconnect from server' });
+  const read = (): Promise<string> => page.locator('body').innerText();
+
+  /** Waits until the page shows something. @returns false if it led to the authorization server, where the person logged in */
+  async function shows(what: (text: string) => boolean | Promise<boolean>): Promise<boolean> {
+    const until = Date.now() + inspectorMs;
+    while (Date.now() < until) {
+      if (page.url().startsWith(at.place.issuer)) {
+        await logInOn(page, at);
+        return false;
+      }
+      const text = await read().catch(() => '');
+      if (await what(text)) return true;
+      const [failure] = /(?:Tool Call Failed|Failed to connect|Cannot connect)[\s\S]{0,400}/.exec(text) ?? [];
+      if (failure !== undefined) throw new Error(failure.replaceAll('\n', ' '));
+      await pause(lookEveryMs);
+    }
+    throw new Error(`the page shows: ${(await read()).replaceAll('\n', ' ').slice(-1200)}`);
+  }
+
+  async function connect(): Promise<void> {
+    if (!(await connected.isVisible())) await page.getByRole('switch').first().dispatchEvent('click');
+    if (!(await shows(() => connected.isVisible()))) await shows(() => connected.isVisible());
+  }
+
+  /** Runs the tool, and again after a login that it leads to. */
+  async function call(text: string, tries = 2): Promise<string> {
+    await connect();
+    await page.getByRole('radio', { name: 'Tools' }).check({ force: true });
+    await page.getByText('add_note').first().click();
+    await page.getByRole('textbox', { name: 'text' }).first().fill(text);
+    await page.getByRole('button', { name: 'Execute Tool' }).click();
+    if (await shows((shown) => shown.includes(text))) return read();
+    if (tries === 1) throw new Error('it asked for a login again and again');
+    return call(text, tries - 1);
+  }
+
+  return {
+    call: (text) => call(text),
+    async close() {
+      await browser.close();
+      await started.stop();
+    },
+  };
 }
 
 /** Programs that run in a page, in a real Chromium. */
@@ -96,6 +163,12 @@ export const pages: readonly ClientProgram[] = [
           );
           return JSON.stringify(result);
         },
+        signOut: {
+          name: 'clearStorage()',
+          async act() {
+            await page.evaluate('window.mcp.clearStorage()');
+          },
+        },
         async close() {
           const storageState = await context.storageState();
           await writeFile(kept, JSON.stringify({ port: server.port, storageState } satisfies Kept));
@@ -104,5 +177,12 @@ export const pages: readonly ClientProgram[] = [
         },
       };
     },
+  },
+  {
+    name: 'inspector-web',
+    title: 'MCP Inspector (web, in Chromium)',
+    packages: ['@modelcontextprotocol/inspector@latest'],
+    transports: ['http', 'sse'],
+    open: openInspector,
   },
 ];

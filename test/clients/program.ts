@@ -31,5 +31,7 @@ export interface Session {
    * @throws Error if the call fails
    */
   call(text: string): Promise<string>;
+  /** What the program offers to forget a login, for one that keeps a login the server has ended. */
+  signOut?: { name: string; act(): Promise<void> };
   close?(): Promise<void>;
 }

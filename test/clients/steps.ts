@@ -146,22 +146,37 @@ async function outliveRestart(stay: Stay): Promise<string | undefined> {
   return note;
 }
 
+/** Calls, and does what a person would if that fails: starts the program again, logs in with it, and last signs out with it. */
+async function callOrLogIn(stay: Stay): Promise<string | undefined> {
+  const failures: string[] = [];
+  const succeeds = async (act: () => Promise<void>): Promise<boolean> =>
+    act().then(
+      () => true,
+      (error: Error) => {
+        failures.unshift(error.message);
+        return false;
+      },
+    );
+  const again = async (): Promise<void> => {
+    await startAgain(stay);
+    await logIn(stay);
+    await call(stay);
+  };
+  if (await succeeds(() => call(stay))) return undefined;
+  const note = stay.session.logIn ? 'with its login command' : 'after it was started again';
+  if (await succeeds(again)) return note;
+  const { signOut } = stay.session;
+  if (signOut && (await succeeds(() => signOut.act().then(again))))
+    return `after its ${signOut.name}: by itself it keeps a login that the server has ended`;
+  throw new Error(failures.join('; before: '));
+}
+
 /** A call after the grant was revoked: the person is asked anew, by the program itself or when it is started again. */
 async function logInAnew(stay: Stay): Promise<string | undefined> {
   const { place, person } = stay.at;
   const asked = person.logins();
   if ((await place.revokeGrants()) === 0) throw new Error('there was no grant');
-  let note: string | undefined;
-  try {
-    await call(stay);
-  } catch (error) {
-    note = stay.session.logIn ? 'with its login command' : 'after it was started again';
-    await startAgain(stay);
-    await logIn(stay);
-    await call(stay).catch((second: Error) => {
-      throw new Error(`${second.message}; before: ${(error as Error).message}`);
-    });
-  }
+  const note = await callOrLogIn(stay);
   if (person.logins() === asked) throw new Error('it called without a new login');
   return note;
 }

@@ -113,6 +113,24 @@ describe('the watch over open streams', () => {
     expect(ended).toEqual(['ours', 'foreign']);
   });
 
+  it('gives a caller time to renew an expired token, and none once the token is revoked (A12-04)', async () => {
+    const { watch, clock, revoke } = startWatch();
+    const told: string[] = [];
+    const renewal = (name: string) => ({ seconds: 300, onExpiry: () => void told.push(`${name} expired`) });
+    watch.watch(caller, () => told.push('first ended'), renewal('first'));
+    watch.watch({ ...caller, tokenId: 'other' }, () => told.push('other ended'), renewal('other'));
+    clock.now = 2000;
+    await until(() => told.length > 1);
+    revoke('token');
+    await until(() => told.length > 2);
+    clock.now = 2299;
+    await pause(20);
+    expect(told).toEqual(['first expired', 'other expired', 'first ended']);
+    clock.now = 2300;
+    await until(() => told.length > 3);
+    expect(told.at(-1)).toBe('other ended');
+  });
+
   it('asks for a token once, whatever the number of its streams, and again when one was revoked', async () => {
     const { watch, asked, revoke } = startWatch();
     for (let index = 0; index < 50; index++) watch.watch(caller, () => undefined);

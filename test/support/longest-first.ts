@@ -20,7 +20,7 @@ const longest: readonly string[] = [
   'flows/upstream/misbehaviour',
   'flows/proxies/streams',
   'storage/sqlite/migrate',
-  'cli/commands/stdio',
+  'cli/commands/server/stdio',
 ].map((name) => `/test/${name}.test.ts`);
 
 const gone = longest.filter((name) => !existsSync(join(import.meta.dirname, '../..', name)));

@@ -1,6 +1,11 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
-import { type ArtifactRow, type Change, keptAfterUseSeconds } from '../../storage/artifacts.ts';
+import {
+  type ArtifactRow,
+  accessTokenKeptSeconds,
+  type Change,
+  keptAfterUseSeconds,
+} from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
@@ -81,6 +86,8 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
     // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
       return keptAfterUseSeconds;
+    case 'AccessToken':
+      return accessTokenKeptSeconds;
     default:
       return 0;
   }

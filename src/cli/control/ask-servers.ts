@@ -1,6 +1,5 @@
 import { request } from 'node:http';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
 import { printableLine } from '../output.ts';
 import { type ControlSocket, findControlSockets } from './socket-path.ts';
 

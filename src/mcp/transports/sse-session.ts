@@ -21,6 +21,16 @@ import type { McpLike } from '../server-source.ts';
 import type { EventStream } from '../streams/reply.ts';
 import type { Posted } from './transport.ts';
 
+/** A message of the server that waits for a renewed token. */
+interface Held {
+  message: Message;
+  /** Ends the count of its bytes. */
+  release: () => void;
+}
+
+/** More of them end the session. */
+const maxHeld = 100;
+
 /** What a session is made of. */
 export interface SseSessionOptions {
   /** See `principalKey`. */
@@ -58,6 +68,9 @@ const notStarted: JsonRpcError = {
 /**
  * A stream of HTTP+SSE and the conversation on it. It ends with the stream, with the access of its principal, when the
  * server ends the conversation, and when it is idle.
+ *
+ * A client cannot resume it. So an expired token does not end it at once: the client's next POST gets 401, and the client
+ * goes on with a renewed token. Until then the stream carries what belongs to calls that were accepted before, and the rest waits.
  * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-03, B2-04, B2-06)
  */
 export class SseSession implements Listener {
@@ -69,6 +82,8 @@ export class SseSession implements Listener {
   #isOpening = false;
   #conversation: Conversation | undefined;
   #revision: string | undefined;
+  /** Messages that wait for a renewed token; undefined while the token is good. */
+  #held: Held[] | undefined;
   #isEnded = false;
 
   constructor(options: SseSessionOptions) {
@@ -123,7 +138,7 @@ export class SseSession implements Listener {
       begun.push(id);
     }
     this.#idle.refresh();
-    if (authInfo.expiresAt > this.#authInfo.expiresAt) this.#watch(authInfo);
+    if (authInfo.expiresAt > this.#authInfo.expiresAt) this.#renew(authInfo);
     return undefined;
   }
 
@@ -140,7 +155,8 @@ export class SseSession implements Listener {
     if (isAnswer) this.#finish(message.id as RequestId);
     const { stream } = this.#options;
     if (!isAnswer) {
-      stream.send(JSON.stringify(message));
+      if (this.#held && this.#running.size === 0) this.#hold(message, this.#held);
+      else stream.send(JSON.stringify(message));
       return;
     }
     const instead = heldBytesError(message);
@@ -161,6 +177,7 @@ export class SseSession implements Listener {
     clearTimeout(this.#idle);
     this.#unwatch();
     for (const id of this.#running) this.#finish(id);
+    for (const { release } of this.#held ?? []) release();
     this.#options.stream.end();
     this.#options.onEnd();
     if (this.#conversation) await this.#endConversation(this.#conversation);
@@ -175,8 +192,31 @@ export class SseSession implements Listener {
   #watch(authInfo: AuthInfo): void {
     this.#unwatch();
     this.#authInfo = authInfo;
-    this.#unwatch = this.#options.accessWatch.watch(authInfo, () => void this.end());
+    const { accessWatch, idleMs } = this.#options;
+    this.#unwatch = accessWatch.watch(authInfo, () => void this.end(), {
+      seconds: idleMs / 1000,
+      onExpiry: () => {
+        this.#held = [];
+      },
+    });
     if (this.#isEnded) this.#unwatch();
+  }
+
+  /** Goes on with a renewed token, and sends what waited for it. */
+  #renew(authInfo: AuthInfo): void {
+    this.#watch(authInfo);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const { message, release } of held) {
+      release();
+      this.#options.stream.send(JSON.stringify(message));
+    }
+  }
+
+  #hold(message: Message, held: Held[]): void {
+    const release = held.length < maxHeld ? this.#options.stream.park(message) : undefined;
+    if (release) held.push({ message, release });
+    else void this.end();
   }
 
   #endIfIdle(): void {

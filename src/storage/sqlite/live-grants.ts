@@ -1,5 +1,10 @@
 import type Database from 'better-sqlite3';
-import { type ArtifactStore, type GrantRow, keptAfterUseSeconds } from '../artifacts.ts';
+import {
+  type ArtifactStore,
+  accessTokenKeptSeconds,
+  type GrantRow,
+  keptAfterUseSeconds,
+} from '../artifacts.ts';
 
 interface Row extends Omit<GrantRow, 'usedAt'> {
   usedAt: number | null;
@@ -18,7 +23,8 @@ export function createLiveGrantList(db: Database.Database): ArtifactStore['listL
      FROM grants INDEXED BY grants_account
      WHERE account_id = @accountId AND client_id = @clientId AND expires_at > @at AND EXISTS (SELECT 1 FROM artifacts
        WHERE grant_number = grants.number AND consumed_at IS NULL
-         AND artifacts.expires_at - iif(kind = 'AuthorizationCode', ${keptAfterUseSeconds}, 0) > @at)
+         AND artifacts.expires_at - CASE kind WHEN 'AuthorizationCode' THEN ${keptAfterUseSeconds}
+           WHEN 'AccessToken' THEN ${accessTokenKeptSeconds} ELSE 0 END > @at)
      ORDER BY number DESC LIMIT @limit`,
   );
   return async (accountId, clientId, at, limit = all) =>

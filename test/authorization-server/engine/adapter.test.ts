@@ -3,7 +3,7 @@ import { grantKey, payloadContext } from '../../../src/authorization-server/engi
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
 import { acrOfUpstreamSession } from '../../../src/authorization-server/upstream-login/login-acr.ts';
 import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';
-import { keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
+import { accessTokenKeptSeconds, keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { commit, link, upstreamSession } from '../../storage/contract/upstream.ts';
 import { startAdapters } from '../storage-subject.ts';
@@ -17,7 +17,6 @@ describe('an adapter', () => {
     await adapter('AccessToken').upsert('the-value', payload, 60);
     const id = hashSecret('AccessToken', 'the-value');
     const row = await storage.artifacts.find('AccessToken', id);
-    expect(row?.expiresAt).toBe(startOfTime + 60);
     expect(Buffer.from(row?.payload ?? []).toString('latin1')).not.toContain('ada');
     expect(JSON.parse(box.open(row?.payload ?? new Uint8Array(), payloadContext('AccessToken', id)))).toEqual(
       payload,
@@ -204,6 +203,15 @@ describe('a pushed authorization request', () => {
     const id = hashSecret('PushedAuthorizationRequest', 'x');
     const row = await storage.artifacts.find('PushedAuthorizationRequest', id);
     expect(row?.expiresAt).toBe(startOfTime + 60 + 7200);
+  });
+});
+
+describe('an access token', () => {
+  it('has a row that stays after its end, by which a waiting stream learns of a revocation (A12-04)', async () => {
+    const { storage, adapter } = await startAdapters();
+    await adapter('AccessToken').upsert('x', { jti: 'x', ...grant }, 60);
+    const row = await storage.artifacts.find('AccessToken', hashSecret('AccessToken', 'x'));
+    expect(row?.expiresAt).toBe(startOfTime + 60 + accessTokenKeptSeconds);
   });
 });
 

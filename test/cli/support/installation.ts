@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { registerAccount } from '../../../src/cli/commands/account.ts';
-import { registerClient } from '../../../src/cli/commands/client.ts';
+import { registerAccount } from '../../../src/cli/commands/operator/account.ts';
+import { registerClient } from '../../../src/cli/commands/operator/client.ts';
 import { createAdministration } from '../../../src/index.ts';
 import { type DataFolder, openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';

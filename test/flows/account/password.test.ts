@@ -6,7 +6,8 @@
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
-// src/cli/commands/account-access.ts
+// src/cli/commands/operator/account.ts
+
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

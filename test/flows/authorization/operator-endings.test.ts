@@ -1,5 +1,5 @@
 // Flows of src/authorization-server/administration/grants.ts, src/authorization-server/administration/sessions.ts,
-// src/cli/commands/grant.ts and src/cli/commands/session.ts.
+// src/cli/commands/operator/access.ts and src/cli/commands/operator/access.ts.
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada } from '../../support/gatehouse.ts';

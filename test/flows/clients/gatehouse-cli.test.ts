@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { createBrowserStub } from '../../support/browser-stub.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { post } from '../../support/oauth.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { withServer } from '../../../src/cli/commands/with-server.ts';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
+import { withServer } from '../../../src/cli/commands/mcp-client/with-server.ts';
 import type { CommandIo } from '../../../src/cli/output.ts';
 import { startLoggedIn, testIo } from '../../cli/support/client-commands.ts';
 import { type Answer, startServer } from '../../client/support/scripted-server.ts';

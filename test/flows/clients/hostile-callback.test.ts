@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type RequestOptions, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { startAuthorizationServer, startMcpServer } from '../../client/support/protected-server.ts';
 import { createVictim } from './support/victim.ts';
 

@@ -2,7 +2,7 @@ import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { runGatehouse } from '../../support/served.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { decide } from '../../support/person.ts';
 import { runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';

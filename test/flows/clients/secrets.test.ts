@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { startAuthorizationServer, startMcpServer } from '../../client/support/protected-server.ts';
 import { createVictim } from './support/victim.ts';
 

@@ -7,10 +7,9 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CliError } from '../../../src/cli/cli-error.ts';
-import { runLogin } from '../../../src/cli/commands/login.ts';
-import { runTools } from '../../../src/cli/commands/tools.ts';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { CliError, exitCodes } from '../../../src/cli/cli-error.ts';
+import { runLogin } from '../../../src/cli/commands/mcp-client/login.ts';
+import { runTools } from '../../../src/cli/commands/mcp-client/tools.ts';
 import type { ReadingToleranceName } from '../../../src/oauth/reading-tolerances.ts';
 import { testIo } from '../../cli/support/client-commands.ts';
 import { testFolder } from '../../client/support/folder.ts';

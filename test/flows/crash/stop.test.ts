@@ -1,4 +1,4 @@
-// Flows of src/cli/commands/serve.ts.
+// Flows of src/cli/commands/server/serve.ts.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';

@@ -1,4 +1,4 @@
-// A clock that is wrong at a start (flows of src/cli/commands/serve.ts and src/authorization-server/engine/adapter.ts).
+// A clock that is wrong at a start (flows of src/cli/commands/server/serve.ts and src/authorization-server/engine/adapter.ts).
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-// Flows through src/cli/commands/protect.ts and src/cli/host-file.ts: the file of a desktop host, served as it is.
+// Flows through src/cli/commands/server/protect.ts and src/cli/commands/server/protect.ts: the file of a desktop host, served as it is.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

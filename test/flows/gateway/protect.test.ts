@@ -1,4 +1,4 @@
-// Flows through src/cli/commands/protect.ts, src/composition/backend.ts, src/gateway/backends/stdio.ts and
+// Flows through src/cli/commands/server/protect.ts, src/composition/backend.ts, src/gateway/backends/stdio.ts and
 // src/gateway/backends/stdio-server.ts: a real program, real logins, the real clients of both SDKs.
 import {
   Client as ClientV2,

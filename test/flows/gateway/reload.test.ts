@@ -1,5 +1,5 @@
 // Flows through src/cli/control/take-controls.ts, src/cli/control/control-server.ts, src/cli/control/ask-servers.ts,
-// src/cli/commands/routes.ts, src/cli/commands/reload.ts, src/cli/reload-text.ts, src/composition/route-status.ts,
+// src/cli/commands/server/routes.ts, src/cli/commands/server/reload.ts, src/cli/commands/server/reload.ts, src/composition/route-status.ts,
 // src/composition/note-routes-change.ts and src/composition/served-routes.ts: a server whose config file changes.
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

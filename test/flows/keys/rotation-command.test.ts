@@ -1,4 +1,4 @@
-// Flow of src/cli/commands/keys.ts beside a server in a process of its own.
+// Flow of src/cli/commands/operator/keys.ts beside a server in a process of its own.
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';

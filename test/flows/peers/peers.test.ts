@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../src/cli/cli-error.ts';
 import { testFolderForFile } from '../../support/folder.ts';
 import { examineActively, examinePassively } from './support/examination.ts';
 import { activeFindings, passiveFindings } from './support/findings.ts';

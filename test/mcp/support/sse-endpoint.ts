@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
+import type { AccessWatch, Renewal } from '../../../src/mcp/access-watch.ts';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
 import { parseJson } from '../../../src/mcp/checks/json.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
@@ -25,7 +25,7 @@ import { createLogger } from '../../../src/observability/logger.ts';
 export interface SseEndpoint {
   url: URL;
   /** Accesses that are watched. */
-  watched: Set<{ authInfo: AuthInfo; onEnd: () => void }>;
+  watched: Set<{ authInfo: AuthInfo; onEnd: () => void; renewal?: Renewal }>;
   /** Streams that are counted. */
   open: string[];
   log: string[];
@@ -81,8 +81,8 @@ export async function startSseEndpoint(
   const logger = createLogger('debug', (line) => log.push(line));
   const watched: SseEndpoint['watched'] = new Set();
   const accessWatch: AccessWatch = {
-    watch(authInfo, onEnd) {
-      const entry = { authInfo, onEnd };
+    watch(authInfo, onEnd, renewal) {
+      const entry = { authInfo, onEnd, ...(renewal && { renewal }) };
       watched.add(entry);
       return () => watched.delete(entry);
     },

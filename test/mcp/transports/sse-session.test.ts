@@ -184,6 +184,36 @@ describe('a stream of HTTP+SSE ends', () => {
     expect(watchedUntil()).toEqual([2000003600]);
   });
 
+  it('not with an expired token: answers go on, what the server says else waits for a renewed one (A12-04)', async () => {
+    const { factory, release, witness } = createPatientServer();
+    const endpoint = await startSseEndpoint(factory);
+    const stream = await openStream(endpoint, 'ann:2000000000');
+    await stream.initialize();
+    await stream.post(wait(1));
+    await vi.waitFor(() => expect(witness.started).toHaveLength(1));
+    for (const { renewal } of endpoint.watched) renewal?.onExpiry();
+    release();
+    expect(await stream.message()).toMatchObject({ id: 1, result: {} });
+    await witness.made[0]?.server.sendToolListChanged();
+    expect(await statusesOf(stream, echo(2))).toEqual([202]);
+    expect(await stream.message()).toMatchObject({ id: 2 });
+    await stream.post(echo(3), 'ann:2000003600');
+    expect(await stream.message()).toMatchObject({ method: 'notifications/tools/list_changed' });
+    expect(await stream.message()).toMatchObject({ id: 3 });
+    expect([...endpoint.watched].map(({ authInfo }) => authInfo.expiresAt)).toEqual([2000003600]);
+  });
+
+  it('when more waits for a renewed token than is kept', async () => {
+    const { factory, witness } = createPatientServer();
+    const endpoint = await startSseEndpoint(factory);
+    const stream = await openStream(endpoint);
+    await stream.initialize();
+    for (const { renewal } of endpoint.watched) renewal?.onExpiry();
+    for (let count = 0; count < 101; count++) await witness.made[0]?.server.sendToolListChanged();
+    expect(await stream.next()).toBeUndefined();
+    expect([endpoint.open, endpoint.watched.size]).toEqual([[], 0]);
+  });
+
   it('when its client leaves, and its calls are cancelled (B2-04, T-146)', async () => {
     const { factory, witness } = createPatientServer();
     const endpoint = await startSseEndpoint(factory);

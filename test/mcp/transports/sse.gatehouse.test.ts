@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens, post } from '../../support/oauth.ts';
+import { obtainTokens, post, refresh } from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';
 import { openStream } from '../support/sse-stream.ts';
 
@@ -128,6 +128,28 @@ describe('HTTP+SSE of a gatehouse', () => {
       expect(gatehouse.log.join('')).not.toContain(id);
     },
   );
+
+  it('keeps the conversation of a client that refreshes an expired token at a 401 of its POST (A12-04, B2-03)', async () => {
+    const gatehouse = await startGatehouse({ tokens: { accessTokenSeconds: 2 } });
+    onTestFinished(() => gatehouse.stop());
+    const { tokens, clientId } = await obtainSseTokens(gatehouse);
+    const stream = await openStream({ url: new URL(`${gatehouse.url}/sse`) }, tokens.access_token);
+    await stream.initialize();
+    const search = (id: number) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'search_notes', arguments: { query: 'x' } },
+    });
+    await expect
+      .poll(async () => (await stream.post({ jsonrpc: '2.0', method: 'notifications/x' })).status, {
+        timeout: 10_000,
+      })
+      .toBe(401);
+    const renewed = (await (
+      await refresh(gatehouse.url, clientId, tokens.refresh_token)
+    ).json()) as typeof tokens;
+    expect((await stream.post(search(1), renewed.access_token)).status).toBe(202);
+    expect(await stream.message()).toMatchObject({ id: 1, result: {} });
+  });
 
   it('ends the stream within a second when its token is revoked (A12-04, T-103)', async () => {
     const gatehouse = await start();

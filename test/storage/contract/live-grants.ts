@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
+import { accessTokenKeptSeconds, keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 
 /** What every store tells of the grants under which something can still be used. */
@@ -79,13 +79,13 @@ export function describeLiveGrants(open: OpenStorage): void {
       expect(await idsAt(startOfTime + 5)).toEqual(['live']);
     });
 
-    it('are not those of a code that is kept for longer than it may be redeemed', async () => {
+    it.each([
+      ['AuthorizationCode', keptAfterUseSeconds],
+      ['AccessToken', accessTokenKeptSeconds],
+    ])('are not those of an expired artifact that is kept for longer: %s', async (kind, keptSeconds) => {
       const { artifacts, idsAt } = await openArtifacts();
-      const expiresAt = startOfTime + 60 + keptAfterUseSeconds;
-      await artifacts.commit([
-        grant('g'),
-        artifact('c', { kind: 'AuthorizationCode', grantId: 'g', expiresAt }),
-      ]);
+      const expiresAt = startOfTime + 60 + keptSeconds;
+      await artifacts.commit([grant('g'), artifact('a', { kind, grantId: 'g', expiresAt })]);
       expect(await idsAt(startOfTime + 59)).toEqual(['g']);
       expect(await idsAt(startOfTime + 60)).toEqual([]);
     });

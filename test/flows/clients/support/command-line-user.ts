@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { exitCodes } from '../../../../src/cli/exit-codes.ts';
+import { exitCodes } from '../../../../src/cli/cli-error.ts';
 import { type Decision, decide } from '../../../support/person.ts';
 import { runProgram } from '../../../support/program.ts';
 import { commandLine, runGatehouse } from '../../../support/served.ts';

@@ -1,0 +1,134 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Sealing, sealings } from '../../../client/node/index.ts';
+import { type Threshold, thresholds } from '../../../doctor/report/outcome.ts';
+import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
+import { programName } from '../../command-text.ts';
+import { parseWhole } from '../../option-parsers.ts';
+
+/** Options of `gatehouse doctor`, as commander gives them. */
+export interface DoctorCommandOptions {
+  only?: string[];
+  skip?: string[];
+  list?: boolean;
+  timeout?: number;
+  active?: boolean;
+  browser?: boolean;
+  paste?: boolean;
+  callbackPort?: number;
+  clientId?: string;
+  clientMetadataUrl?: string;
+  clientName?: string;
+  otherResource?: string;
+  as?: string[];
+  proxy?: boolean;
+  idleSeconds?: number;
+  store?: Sealing;
+  verbose?: boolean;
+  json?: boolean;
+  junit?: boolean;
+  bundle?: string;
+  failOn?: Threshold;
+}
+
+function parseIds(value: string, earlier: string[] = []): string[] {
+  const ids = value.split(',').map((id) => id.trim().toUpperCase());
+  if (ids.some((id) => !/^[A-Z0-9-]+$/.test(id)))
+    throw new InvalidArgumentError('Ids look like PRM-RESOURCE, several with commas between them.');
+  return [...earlier, ...ids];
+}
+
+function parseNames(value: string, earlier: string[] = []): string[] {
+  return [...earlier, ...value.split(',').map((name) => name.trim().toLowerCase())];
+}
+
+/** Adds the options of `gatehouse doctor` to its command, in groups. */
+export function addDoctorOptions(command: Command): Command {
+  return command
+    .optionsGroup('What is examined:')
+    .option('--only <ids>', 'these checks only, with commas between them (repeatable)', parseIds)
+    .option('--skip <ids>', 'not these checks', parseIds)
+    .option(
+      '--as <clients>',
+      'only whether these known clients would get in: all, claude-code, cursor, vscode, ... (repeatable)',
+      parseNames,
+    )
+    .option('--list', 'list all checks, and examine nothing')
+    .option('--timeout <seconds>', 'longest wait for one answer (default: 10)', parseWhole(1, 600))
+    .optionsGroup('What may be tried:')
+    .option('--active', 'register clients and log in, with two consents at most; taken back at the end')
+    .option('--no-browser', 'only print the URLs to open')
+    .option('--paste', 'read the answer of a browser elsewhere from standard input, terminal or not')
+    .option(
+      '--callback-port <port>',
+      'port of the redirect listener (default: a free one)',
+      parseWhole(1, 65_535),
+    )
+    .option('--client-id <id>', 'log in as this client where the server registers none')
+    .option('--client-metadata-url <url>', 'examine and use this client ID metadata document')
+    .option('--client-name <name>', 'register with this name, where a server allows some only')
+    .option(
+      '--other-resource <url>',
+      'another server of the same authorization server, whose tokens must not count',
+    )
+    .option('--proxy', 'look at what stands in front: buffering, headers, idle cuts (takes a minute)')
+    .option(
+      '--idle-seconds <seconds>',
+      'how long a silent stream is watched with --proxy (default: 75)',
+      parseWhole(1, 3600),
+    )
+    .addOption(
+      new Option(
+        '--store <kind>',
+        'how the file with your logins is sealed, of which kept tokens are read',
+      ).choices(sealings),
+    )
+    .optionsGroup('What is reported:')
+    .option('--verbose', 'every check and what was seen, where nothing is wrong too')
+    .addOption(new Option('--json', 'the report as JSON').conflicts('junit'))
+    .option('--junit', 'the report as JUnit XML')
+    .option('--bundle <file>', 'also write report and exchanges, without secrets, for a bug report')
+    .addOption(
+      new Option(
+        '--fail-on <verdict>',
+        'what ends with exit code 8: fail, warn (and fail), unknown (and both)',
+      )
+        .choices(thresholds)
+        .default('fail'),
+    );
+}
+
+/** Sections that log in, and take what a login takes. */
+const ofLogins = ['registration', 'login', 'token', 'proxy'];
+
+function argument(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [name, String(value)];
+}
+
+/**
+ * How the commands that look at a finding again are written: with the options that its check was given.
+ * @param options what was given on the command line
+ */
+export function verifyMeans(options: DoctorCommandOptions): VerifyMeans {
+  const timeout = argument('--timeout', options.timeout);
+  const callbackPort = argument('--callback-port', options.callbackPort);
+  const ofLogin = [
+    ...callbackPort,
+    ...argument('--client-id', options.clientId),
+    ...argument('--client-metadata-url', options.clientMetadataUrl),
+    ...argument('--client-name', options.clientName),
+    ...argument('--other-resource', options.otherResource),
+    ...argument('--store', options.store),
+    ...(options.browser === false ? ['--no-browser'] : []),
+    ...(options.paste ? ['--paste'] : []),
+  ];
+  return {
+    program: programName,
+    active: options.active ?? false,
+    given: (section) => [
+      ...timeout,
+      ...(section === 'machine' ? callbackPort : []),
+      ...(ofLogins.includes(section) ? ofLogin : []),
+      ...(section === 'proxy' ? argument('--idle-seconds', options.idleSeconds) : []),
+    ],
+  };
+}

@@ -1,0 +1,66 @@
+import type { Verdict } from '../../../doctor/finding.ts';
+import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
+import { type Paint, printableLine, type Style } from '../../output.ts';
+import { widthOf } from '../../table.ts';
+
+/** How a report looks on this output. */
+export interface TextLook {
+  paint: Paint;
+  /** Columns; longer lines are broken between words. */
+  width: number;
+  /** Whether every check is listed, with what was seen. */
+  isVerbose?: boolean | undefined;
+  /** How the commands that look at a finding again are written. */
+  verify?: VerifyMeans;
+}
+
+/** A symbol and a word for each verdict, so that neither colour nor symbol has to be known. */
+const marks: Readonly<Record<Verdict, { symbol: string; style: Style }>> = {
+  pass: { symbol: '✓', style: 'green' },
+  fail: { symbol: '✗', style: 'red' },
+  warn: { symbol: '!', style: 'yellow' },
+  skip: { symbol: '·', style: 'dim' },
+  unknown: { symbol: '?', style: 'cyan' },
+};
+
+/** What the sections of a report are called. */
+export const headings: Readonly<Record<string, string>> = {
+  reach: 'Reach and challenge',
+  resource: 'Protected resource metadata',
+  issuer: 'Authorization server',
+  registration: 'Registration',
+  login: 'Login',
+  token: 'Tokens',
+  machine: 'This machine',
+  proxy: 'What stands in front',
+  clients: 'Known clients',
+};
+
+/**
+ * Breaks a text into lines that begin at a column, and makes it fit for the terminal (T-190).
+ * @param indent that column
+ * @param width of the terminal
+ */
+export function wrapped(text: string, indent: number, width: number): string {
+  const room = Math.max(24, width - indent);
+  const lines: string[] = [];
+  for (const word of printableLine(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= room)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join(`\n${' '.repeat(indent)}`);
+}
+
+/** Symbol and word of a verdict, padded. */
+export function mark(verdict: Verdict, { paint }: TextLook): string {
+  const { symbol: sign, style } = marks[verdict];
+  return paint(style, `${sign} ${verdict.padEnd(7)}`);
+}
+
+/** The symbol of a verdict alone. */
+export function symbol(verdict: Verdict, { paint }: TextLook): string {
+  const { symbol: sign, style } = marks[verdict];
+  return paint(style, sign);
+}

@@ -1,0 +1,119 @@
+import { type Command, Option } from 'commander';
+import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../../output.ts';
+import { type InstallationOptions, isoTime, operatorCommand, withAdministration } from './installation.ts';
+
+interface PinsOptions extends InstallationOptions {
+  json?: boolean;
+  kind?: Kind;
+}
+
+const kinds = ['tool', 'prompt', 'template', 'instructions'] as const;
+type Kind = (typeof kinds)[number];
+
+/** A pinned definition, as it is shown. */
+interface Pin {
+  route: string;
+  kind: Kind;
+  name: string;
+  definition?: string;
+  pinnedAt: number;
+  changed?: { hash: string; definition?: string; at: number };
+}
+
+/** Registers `gatehouse pins list|accept|forget`. @param io its surroundings; those of the process by default */
+export function registerPins(program: Command, io: CommandIo = processIo()): void {
+  const pins = program
+    .command('pins')
+    .description(
+      'remembered definitions of MCP servers behind your server: tools, prompts, resource templates and instructions',
+    );
+
+  operatorCommand(pins, 'list', 'list the remembered definitions, and what changed of them')
+    .argument('[route]', 'of this route only')
+    .action(async (route: string | undefined, options: PinsOptions) => {
+      const list = await withAdministration(options, false, ({ pins: all }) => all.list(route));
+      const heading = ['ROUTE', 'KIND', 'NAME', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
+      io.stdout.write(
+        options.json ? formatJson(list.map(pinAsJson)) : formatTable([heading, ...list.map(rowOf)]),
+      );
+    });
+
+  operatorCommand(pins, 'accept', 'accept changes of definitions; a running server notices')
+    .argument('<route>', 'name of the route')
+    .argument(
+      '<hashes...>',
+      'of the changes, as list shows them: what changed after you looked is not accepted',
+    )
+    .action(async (route: string, hashes: string[], options: PinsOptions) => {
+      const accepted = await withAdministration(options, false, ({ pins: all }) => all.accept(route, hashes));
+      const sentence = `Accepted: ${accepted.map(printableLine).join(', ')}.\n`;
+      io.stdout.write(options.json ? formatJson({ accepted }) : sentence);
+    });
+
+  operatorCommand(pins, 'forget', 'forget a definition, or all of a route: what is seen next is remembered')
+    .argument('<route>', 'name of the route')
+    .argument('[name]', 'name of the tool or prompt, or the resource template')
+    .addOption(new Option('--kind <kind>', 'of this kind only').choices(kinds))
+    .action(async (route: string, name: string | undefined, options: PinsOptions) => {
+      const which = { ...(name !== undefined && { name }), ...(options.kind && { kind: options.kind }) };
+      const forgotten = await withAdministration(options, false, ({ pins: all }) => all.forget(route, which));
+      io.stdout.write(options.json ? formatJson({ forgotten }) : `Forgot ${forgotten} of ${route}.\n`);
+    });
+}
+
+/** A definition is kept as JSON: what prints JSON has it as it is. */
+function withDefinition<T extends { definition?: string }>(of: T): Omit<T, 'definition'> {
+  const { definition, ...rest } = of;
+  return definition === undefined ? rest : { ...rest, definition: JSON.parse(definition) as unknown };
+}
+
+function pinAsJson({ changed, ...pin }: Pin): object {
+  return { ...withDefinition(pin), ...(changed && { changed: withDefinition(changed) }) };
+}
+
+/** As many as nobody finds another definition for. */
+const shownHashDigits = 20;
+
+function rowOf(pin: Pin): string[] {
+  const { changed } = pin;
+  return [
+    pin.route,
+    pin.kind,
+    printableLine(pin.name),
+    isoTime(pin.pinnedAt),
+    changed ? isoTime(changed.at) : '-',
+    changed ? changed.hash.slice(0, shownHashDigits) : '-',
+    changed ? changedMembers(pin.definition, changed.definition).join('; ') : '-',
+  ];
+}
+
+/** Most of a text that is shown, in characters. */
+const maxShown = 200;
+
+/**
+ * Says what differs between two definitions: each member, with the text it has now.
+ * @param before JSON, or undefined where it was too long to keep; so is `now`
+ */
+export function changedMembers(before: string | undefined, now: string | undefined): string[] {
+  if (before === undefined || now === undefined) return ['too long to compare'];
+  const [old, next] = [before, now].map((text) => JSON.parse(text) as Record<string, unknown>);
+  const names = new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})]);
+  return [...names]
+    .filter((name) => JSON.stringify(old?.[name]) !== JSON.stringify(next?.[name]))
+    .map((name) => `${name}: ${shown(old?.[name], next?.[name])}`);
+}
+
+/** So much of what is as it was stands before a change that is shown. */
+const shownBefore = 20;
+
+/** A change may stand behind much that is as it was: it is shown from where it begins, and says how much is left out. */
+function shown(old: unknown, value: unknown): string {
+  if (value === undefined) return '(gone)';
+  const [before = '', text] = [JSON.stringify(old), JSON.stringify(value)];
+  let same = 0;
+  while (same < text.length && text[same] === before[same]) same++;
+  const from = same > maxShown - shownBefore ? same - shownBefore : 0;
+  const part = text.slice(from, from + maxShown).replace(/\p{C}/gu, '\u{fffd}');
+  const left = text.length - from - maxShown;
+  return `${from > 0 ? '…' : ''}${part}${left > 0 ? `… (${left} more characters: --json)` : ''}`;
+}

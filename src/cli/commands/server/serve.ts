@@ -1,0 +1,260 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Command, Option } from 'commander';
+import { createAdministration } from '../../../authorization-server/administration/administration.ts';
+import { loadSettings } from '../../../config/load.ts';
+import { createGatehouse } from '../../../index.ts';
+import { createLogger, type Logger } from '../../../observability/logger.ts';
+import { packageVersion } from '../../../package-version.ts';
+import { adviseOnFolder, type DataFolder } from '../../../storage/sqlite/index.ts';
+import { schedulingPolicy, useBatchScheduling } from '../../batch-scheduling.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import { takeControls } from '../../control/take-controls.ts';
+import { compileEarly } from '../../early-compilation.ts';
+import { growHeapAtOnce } from '../../heap-growth.ts';
+import { parsePort } from '../../option-parsers.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
+import { openInstallation } from '../operator/installation.ts';
+import { createFirstAccount, formatWelcome } from './welcome.ts';
+
+interface ServeOptions {
+  port?: number;
+  data?: string;
+  config?: string;
+  publicUrl?: string;
+  json?: boolean;
+}
+
+/** Most connections that may wait to be taken: after a restart all clients come back at once. */
+const backlog = 4096;
+
+/** How long MCP calls may run after SIGTERM before they are ended with an error. */
+const callPatienceMs = 8000;
+
+/** How long connections may stay after SIGTERM: less than the 10 s after which container runtimes kill. */
+const stopPatienceMs = 9000;
+
+/** What may be wrong with a port, by the code Node gives. */
+const portFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use',
+  EACCES: 'needs more rights than this user has',
+};
+
+/** @param advice what to do where the port, or the address, cannot be had */
+function listen(
+  server: Server,
+  { port, host }: { port: number; host: string },
+  advice: { port: string; address: string },
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const portFault = error.code === undefined ? undefined : portFaults[error.code];
+      reject(
+        portFault
+          ? new CliError(`Port ${port} ${portFault}.`, exitCodes.cannotServe, advice.port, 'port_unusable')
+          : new CliError(
+              `The server cannot listen on ${host}:${port} (${error.code}).`,
+              exitCodes.cannotServe,
+              advice.address,
+              'address_unusable',
+            ),
+      );
+    });
+    server.listen({ port, host, backlog }, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Takes the port of the metrics, where one is set. */
+async function listenForMetrics(
+  server: Server,
+  { port, host }: ReturnType<typeof loadSettings>['metrics'],
+): Promise<number | undefined> {
+  if (port === undefined) return undefined;
+  return listen(
+    server,
+    { port, host },
+    {
+      port: 'Set metrics.port in the config file to another one.',
+      address: 'Set metrics.host in the config file to an address of this machine.',
+    },
+  );
+}
+
+/** Answers while the data folder is being opened: the port is taken first, so that a second server is told at once. */
+function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
+  response.end('{"error":"temporarily_unavailable","error_description":"The server is starting."}');
+}
+
+/** Resolves at the first SIGTERM or SIGINT. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}
+
+/** @returns undefined where it was to stop before the data folder could be opened */
+async function openUnlessStopped(
+  data: string,
+  stopped: Promise<void>,
+  io: CommandIo,
+): Promise<DataFolder | undefined> {
+  const stop = new AbortController();
+  void stopped.then(() => stop.abort());
+  try {
+    return await openInstallation(data, io, stop.signal);
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') return undefined;
+    throw error;
+  }
+}
+
+/** Takes no new work, lets what is in flight end, and then cuts what is left (T-181). */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => server.closeAllConnections(), stopPatienceMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(cut);
+}
+
+/** How a server is run. */
+export interface RunOptions {
+  io: CommandIo;
+  /** Prints where the server is as JSON. */
+  json?: boolean | undefined;
+  /** Its config file and what else holds settings; they are read again when one changes. */
+  files: readonly string[];
+  /** Reads the settings again. */
+  load: () => ReturnType<typeof loadSettings>;
+  /** Takes the log; JSON lines on standard error by default. */
+  logger?: Logger;
+}
+
+/**
+ * Runs a server until SIGTERM or SIGINT.
+ * @throws CliError where its port or address cannot be had
+ */
+export async function runServer(
+  settings: ReturnType<typeof loadSettings>,
+  { io, json, files, load, logger = createLogger(settings.log.level) }: RunOptions,
+): Promise<void> {
+  const stopped = stopSignal();
+  growHeapAtOnce();
+  compileEarly();
+  const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
+  const server = createServer(answerStarting);
+  const port = await listen(server, settings.listen, {
+    port: 'Choose another one with --port.',
+    address: 'Set listen.host in the config file to an address of this machine.',
+  });
+  const metricsServer = createServer();
+  try {
+    const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
+    const folder = await openUnlessStopped(settings.data, stopped, io);
+    if (!folder) return;
+    for (const warning of adviseOnFolder(settings.data))
+      io.stderr.write(`Warning: ${printableLine(warning)}\n`);
+    try {
+      const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
+      // Before programs are started, which inherit it.
+      await scheduled;
+      const gatehouse = await createGatehouse({
+        ...settings,
+        publicUrl,
+        ...folder,
+        logger,
+      });
+      const version = packageVersion();
+      // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
+      const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
+      server.off('request', answerStarting);
+      gatehouse.attach(server);
+      metricsServer.on('request', gatehouse.serveMetrics);
+      const facts = {
+        publicUrl: gatehouse.issuer,
+        mcpUrl: gatehouse.mcpUrl,
+        servers: gatehouse.servers,
+        port,
+        ...(metricsPort === undefined ? undefined : { metricsPort }),
+        dataFolder: settings.data,
+      };
+      io.stdout.write(
+        json
+          ? formatJson({ ...facts, firstAccount })
+          : formatWelcome({
+              version,
+              ...facts,
+              firstAccount,
+              hasNotes: Object.keys(settings.routes).length === 0,
+            }),
+      );
+      logger.info(
+        { version, node: process.version, ...facts, scheduling: schedulingPolicy() },
+        'the server has started',
+      );
+      const stopControls = await takeControls({
+        dataFolder: settings.data,
+        files,
+        load: () => ({ publicUrl, ...load() }),
+        gatehouse,
+        warn: (sentence) => void io.stderr.write(`${sentence}\n`),
+        warnOfOthers: (pids, sentence) => logger.warn({ pids }, sentence),
+      });
+      await stopped;
+      stopControls();
+      const drained = drain(server);
+      await gatehouse.close(callPatienceMs);
+      await drained;
+    } finally {
+      await folder.storage.close();
+    }
+  } finally {
+    metricsServer.close();
+    metricsServer.closeAllConnections();
+    server.close();
+  }
+}
+
+async function serve(options: ServeOptions, io: CommandIo): Promise<void> {
+  const load = () => loadSettings(options.config, options);
+  await runServer(load(), {
+    io,
+    json: options.json,
+    files: options.config === undefined ? [] : [options.config],
+    load,
+  });
+}
+
+/** Registers `gatehouse serve`. @param io its surroundings; those of the process by default */
+export function registerServe(program: Command, io: CommandIo = processIo()): void {
+  program
+    .command('serve')
+    .description('start the server: authorization server and protected MCP endpoint in one')
+    .addOption(
+      new Option('--port <port>', 'port to listen on (default: 3000)')
+        .argParser(parsePort)
+        .env('GATEHOUSE_PORT'),
+    )
+    .addOption(
+      new Option('--data <folder>', 'folder of the database and the key file (default: ./data)').env(
+        'GATEHOUSE_DATA',
+      ),
+    )
+    .addOption(
+      new Option('--config <file>', 'config file; config/options.md lists its settings').env(
+        'GATEHOUSE_CONFIG',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--public-url <url>',
+        'where clients reach this server (default: http://localhost:<port>)',
+      ).env('GATEHOUSE_PUBLIC_URL'),
+    )
+    .option('--json', 'print where the server is as JSON')
+    .action((options: ServeOptions) => serve(options, io));
+}

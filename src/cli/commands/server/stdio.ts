@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { createAdministration } from '../../../authorization-server/administration/administration.ts';
+import { loadSettings } from '../../../config/load.ts';
+import { createLocalGatehouse } from '../../../index.ts';
+import { pathOfRoute } from '../../../settings/routes.ts';
+import { normalizeEmail } from '../../../storage/accounts.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
+import { programName, shellWord } from '../../command-text.ts';
+import { printableLine } from '../../output.ts';
+import { hasDatabase, type InstallationOptions, openInstallation } from '../operator/installation.ts';
+
+interface StdioOptions extends InstallationOptions {
+  account?: string;
+}
+
+/** How long what is left over may keep the process alive after the host is gone, in milliseconds (T-150). */
+const leftOverMs = 500;
+
+/** The command that bridges a host to the first of the routes, where a server serves them. */
+function connectCommand({ publicUrl, listen, routes }: ReturnType<typeof loadSettings>): string {
+  const [name = '', route = {}] = Object.entries(routes)[0] ?? [];
+  const url = `${publicUrl ?? `http://localhost:${listen.port}`}${pathOfRoute(name, route)}/mcp`;
+  return `${programName} connect ${shellWord(url)}`;
+}
+
+async function serve(options: StdioOptions): Promise<void> {
+  const { stdin, stdout, env } = process;
+  const settings = loadSettings(options.config, { data: options.data });
+  const routes = Object.keys(settings.routes);
+  if (routes.length > 0)
+    throw new CliError(
+      `${programName} stdio serves no routes (${routes.join(', ')}), only a server with none.`,
+      exitCodes.usage,
+      `They are reached through the server that serves them: ${connectCommand(settings)}`,
+    );
+  if (!hasDatabase(settings.data))
+    throw new CliError(
+      `There is no Gatehouse database in ${settings.data}.`,
+      exitCodes.cannotServe,
+      'Name the folder with --data or --config: a host starts this command in a folder of its own.',
+    );
+  const folder = await openInstallation(settings.data);
+  try {
+    const accounts = await createAdministration(folder).accounts.list();
+    const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);
+    const { storage } = folder;
+    const serving = createLocalGatehouse({ ...settings, storage, accountId, stdin, stdout });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void serving.close());
+    await serving.ended;
+  } finally {
+    await folder.storage.close();
+    stdin.destroy();
+    setTimeout(() => process.exit(), leftOverMs).unref();
+  }
+}
+
+/**
+ * Registers `gatehouse stdio`.
+ * @param program the command line
+ */
+export function registerStdio(program: Command): void {
+  program
+    .command('stdio')
+    .description('serve one account on standard input and output, to an MCP host on this machine')
+    .option('--account <email>', 'account the host acts for (default: GATEHOUSE_ACCOUNT, or the only one)')
+    .option('--data <folder>', 'data folder of the server (default: ./data)')
+    .option('--config <file>', 'config file of the server')
+    .addHelpText(
+      'after',
+      `\nExample:\n  ${programName} stdio --config /etc/gatehouse.json --account ada@example.com`,
+    )
+    .action(serve);
+}
+
+/** Most accounts named in a hint. */
+const maxNamed = 10;
+
+/**
+ * Chooses the account a local host acts for.
+ * @param accounts all there are
+ * @param named e-mail address or id of one; without it there must be one account only
+ * @throws CliError where nothing can be chosen; its hint says what to do
+ */
+export function chooseLocalAccount<Account extends { id: string; email: string }>(
+  accounts: readonly Account[],
+  named: string | undefined,
+): Account {
+  const [only, ...others] = accounts;
+  if (!only)
+    throw new CliError(
+      'There is no account to act for.',
+      exitCodes.cannotServe,
+      `Add one: ${programName} account add <email>`,
+    );
+  if (named !== undefined && named !== '') {
+    const email = normalizeEmail(named);
+    const found = accounts.find((account) => account.email === email || account.id === named);
+    if (found) return found;
+    throw new CliError(`There is no account ${printableLine(email).slice(0, 100)}.`, exitCodes.usage);
+  }
+  if (others.length === 0) return only;
+  const emails = accounts.slice(0, maxNamed).map(({ email }) => printableLine(email));
+  throw new CliError(
+    `There are ${accounts.length} accounts. Say which one to act for.`,
+    exitCodes.usage,
+    `Name one with --account or GATEHOUSE_ACCOUNT: ${emails.join(', ')}${accounts.length > maxNamed ? ', …' : ''}`,
+  );
+}

@@ -1,0 +1,82 @@
+import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
+import { programName } from '../../command-text.ts';
+import { printableLine } from '../../output.ts';
+
+/** What the first lines of a running server tell. */
+export interface WelcomeOptions {
+  version: string;
+  mcpUrl: string;
+  /** All MCP servers, that of mcpUrl among them. */
+  servers: readonly { name: string; mcpUrl: string }[];
+  publicUrl: string;
+  dataFolder: string;
+  firstAccount: FirstAccount | undefined;
+  /** Whether the server of notes is served, whose tools are known. */
+  hasNotes: boolean;
+}
+
+/** The text a person reads when the server is up: where it is, who can log in, how to connect. */
+export function formatWelcome({
+  version,
+  mcpUrl,
+  servers,
+  publicUrl,
+  dataFolder,
+  firstAccount,
+  hasNotes,
+}: WelcomeOptions): string {
+  const account = firstAccount
+    ? [
+        `  Account    ${firstAccount.email}`,
+        firstAccount.generatedPassword
+          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email} --data ${dataFolder})`
+          : '  Password   as set in GATEHOUSE_ACCOUNT_PASSWORD',
+      ]
+    : [];
+  return `${[
+    `Gatehouse ${version} serves ${publicUrl}`,
+    '',
+    ...servers.map((server) =>
+      servers.length === 1
+        ? `  MCP URL    ${server.mcpUrl}`
+        : `  MCP URL    ${server.mcpUrl}   (${printableLine(server.name)})`,
+    ),
+    ...account,
+    `  Data       ${dataFolder}`,
+    '',
+    'Connect with',
+    `  Claude Code     claude mcp add --transport http gatehouse ${mcpUrl}`,
+    `  Cursor          ~/.cursor/mcp.json  {"mcpServers":{"gatehouse":{"url":"${mcpUrl}"}}}`,
+    `  VS Code         code --add-mcp '{"name":"gatehouse","type":"http","url":"${mcpUrl}"}'`,
+    `  MCP Inspector   npx @modelcontextprotocol/inspector   (transport "Streamable HTTP", URL ${mcpUrl})`,
+    `  this terminal   ${programName} login ${mcpUrl}`,
+    `                  ${programName} ${hasNotes ? `call ${mcpUrl} whoami` : `tools ${mcpUrl}`}`,
+    '',
+    'Stop with Ctrl+C.',
+  ].join('\n')}\n`;
+}
+
+/** The account made at the first start. */
+export interface FirstAccount {
+  email: string;
+  /** Only where we made it up: it is shown once and kept nowhere. */
+  generatedPassword?: string;
+}
+
+/**
+ * Makes one account where there is none, so that somebody can log in: from `GATEHOUSE_ACCOUNT_EMAIL` and
+ * `GATEHOUSE_ACCOUNT_PASSWORD`, or with a random password.
+ * @returns the account that was made; undefined where there were accounts already
+ * @throws AdministrationRefused where the address or the password of the environment will not do
+ */
+export async function createFirstAccount(
+  { accounts }: ReturnType<typeof createAdministration>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<FirstAccount | undefined> {
+  if ((await accounts.list()).length > 0) return undefined;
+  const email = env.GATEHOUSE_ACCOUNT_EMAIL || 'owner@localhost';
+  const given = env.GATEHOUSE_ACCOUNT_PASSWORD;
+  const generatedPassword = given === undefined ? accounts.suggestPassword() : undefined;
+  const account = await accounts.add(email, given ?? generatedPassword ?? '');
+  return { email: account.email, ...(generatedPassword === undefined ? undefined : { generatedPassword }) };
+}

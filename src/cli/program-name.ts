@@ -1,2 +1,0 @@
-/** How a person runs this command line: from a checkout, or as the published package. */
-export const programName = import.meta.url.endsWith('.ts') ? 'scripts/gatehouse' : 'npx mcp-gatehouse';
