@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Koa {
       serve: Middleware,
     ): PathStep => [
       `${base}${path}${place}`,
-      compose([
+      compose<Context>([
         allowKnownOrigins(options, methods),
         mcpEndpoint.refuseOversized,
         guard.requireBearer,
@@ -104,7 +104,7 @@ export function createApp(options: AppOptions): Koa {
     ];
     const metadata = (place: string, guard: GuardedResource): PathStep => [
       `${wellKnown.protectedResource}${base}${path}${place}`,
-      compose([documentCors, serveMetadata(guard.metadata)]),
+      compose<Context>([documentCors, serveMetadata(guard.metadata)]),
     ];
     return [
       guarded(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),

@@ -3,11 +3,14 @@ import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
-import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
-import { refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
+import {
+  type Endpoint,
+  type EndpointFamily,
+  refuseOpaqueOrigin,
+  type Step,
+} from './endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
-import { noteTolerated } from './tolerances/note-tolerated.ts';
-import type { Tolerances } from './tolerances/tolerances.ts';
+import { noteTolerated, type Tolerances } from './tolerances/tolerances.ts';
 
 /** Pages below one path, which look at methods themselves. */
 export interface PageFolder {

@@ -6,11 +6,9 @@ import type { InvitationStore } from '../storage/invitations.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
 import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';
-import type { LinkStanding } from './bonds/link-standing.ts';
+import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
-import { awaitBondOfRefresh } from './bonds/refresh-bond.ts';
-import { createDeviceEndpoints, withdrawDeviceFlow } from './device/device-endpoints.ts';
-import { createDevicePolling } from './device/device-polling.ts';
+import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
 import { tellPerson } from './endpoint-limits/answers.ts';
 import type { EndpointLimit } from './endpoint-limits/endpoint-limit.ts';
 import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
@@ -19,22 +17,28 @@ import type { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
+  prepareAuthorization,
+  preparePostedAuthorization,
   showErrorBeforeRedirect,
 } from './endpoints/authorization-endpoint.ts';
-import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
-import { checkClientAssertion } from './endpoints/client-assertion.ts';
-import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
+import { answerRepeatedUse, checkClientAssertion, usedOnceKind } from './endpoints/client-assertion.ts';
 import {
   auditTokenRefusal,
   completeMetadata,
   keepDocument,
   publishForAMoment,
 } from './endpoints/endpoint-answers.ts';
-import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
+import {
+  type Endpoint,
+  type EndpointFamily,
+  nameScheme,
+  neverStore,
+  refuseOpaqueOrigin,
+  type Step,
+} from './endpoints/endpoint-guards.ts';
 import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
-import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';

@@ -1,4 +1,4 @@
-export type { CredentialForms, RouteForms } from './account/credential-forms.ts';
+export type { CredentialForms, RouteForms } from './account/credentials-page.ts';
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
 export { type AuditTrail, createAuditTrail } from './audit-trail.ts';
@@ -6,9 +6,7 @@ export type { LinkStanding } from './bonds/link-standing.ts';
 export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 export { createPrincipalLimit } from './endpoint-limits/principal-limit.ts';
 export type { Lifetimes } from './engine/configuration.ts';
-export { startKeyCare } from './keys/key-care.ts';
-export { keyTimes } from './keys/key-times.ts';
-export { createSealAnew } from './keys/seal-anew.ts';
+export { createSealAnew, keyTimes, startKeyCare } from './keys/key-care.ts';
 export type { LoginLimits } from './login.ts';
 export {
   keepSettingsClients,

@@ -1,8 +1,8 @@
 import type { KeySet } from '../crypto/keys.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { CredentialForms } from './account/credential-forms.ts';
-import type { McpConnections } from './account/mcp-connections.ts';
+import type { McpConnections } from './account/connected-apps.ts';
+import type { CredentialForms } from './account/credentials-page.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { LinkStanding } from './bonds/link-standing.ts';
 import type { TakeLogoutToken } from './bonds/logout-endpoint.ts';

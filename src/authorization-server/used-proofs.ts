@@ -1,3 +1,5 @@
+import type { KeySet } from '../crypto/keys.ts';
+import { keyedDigest } from '../crypto/secret.ts';
 import type { ArtifactStore } from '../storage/artifacts.ts';
 
 /** Proofs that were used already. */
@@ -25,4 +27,14 @@ export function createUsedProofs(artifacts: ArtifactStore): UsedProofs {
       return (await artifacts.commit([put])).committed;
     },
   };
+}
+
+/**
+ * The secret that nonces for DPoP proofs follow from, at the token endpoint. Every process with the key file has the
+ * same one, so that each knows the nonces of the others; a new key in front makes new nonces, and clients are told.
+ * @returns 32 bytes
+ * @see RFC 9449 section 8
+ */
+export function deriveNonceSecret({ cookies }: Pick<KeySet, 'cookies'>): Buffer {
+  return Buffer.from(keyedDigest(cookies[0] ?? '', 'DPoP nonces', 'token endpoint'), 'base64url');
 }

@@ -2,7 +2,7 @@
 // src/authorization-server/engine/flow-logins.ts
 // src/authorization-server/interactions/page-pass.ts
 // src/authorization-server/account/own-session.ts
-// src/authorization-server/account/reset-key.ts
+// src/authorization-server/account/password-page.ts
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';

@@ -1,7 +1,6 @@
 // Passkeys in a real browser with a virtual authenticator:
 // src/authorization-server/account/passkeys-page.ts
 // src/authorization-server/authentication/passkeys.ts
-// src/authorization-server/authentication/challenges.ts
 // src/authorization-server/views/account/passkeys.ts
 // src/authorization-server/views/passkey-form.ts
 import type { Page } from 'playwright-core';

@@ -4,10 +4,16 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { cookieName } from '../cookie-name.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { createCsrfCheck, csrfToken, FormRefused, readForm } from '../interactions/form.ts';
-import { answerRefusedForm, refuseOtherMethods } from '../interactions/refused-form.ts';
+import {
+  answerRefusedForm,
+  createCsrfCheck,
+  csrfToken,
+  FormRefused,
+  readForm,
+  refuseOtherMethods,
+} from '../interactions/form.ts';
 import { textsFor } from '../texts/page-texts.ts';
-import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
+import { type AccountRequest, goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
 import {
   type CodesPageOptions,
   renewRecoveryCodes,
@@ -40,7 +46,6 @@ import {
   showOverview,
 } from './overview-page.ts';
 import { type OwnSessions, pageKeyMark } from './own-session.ts';
-import { PageMissing } from './page-missing.ts';
 import {
   addPasskey,
   type PasskeysPageOptions,
@@ -50,8 +55,14 @@ import {
   showPasskeyRenaming,
   showPasskeys,
 } from './passkeys-page.ts';
-import { type PasswordPageOptions, showPasswordChange, submitPasswordChange } from './password-page.ts';
-import { type ResetPageOptions, showReset, submitReset } from './reset-page.ts';
+import {
+  type PasswordPageOptions,
+  type ResetPageOptions,
+  showPasswordChange,
+  showReset,
+  submitPasswordChange,
+  submitReset,
+} from './password-page.ts';
 import {
   beginUpstreamLink,
   showUpstreamLink,

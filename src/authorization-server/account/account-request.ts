@@ -28,3 +28,8 @@ export interface PersonalRequest extends AccountRequest {
 export function goToPage({ ctx, url }: Pick<AccountRequest, 'ctx' | 'url'>, page = ''): void {
   goOn(ctx, page === '' ? url : `${url}/${page}`);
 }
+
+/** What a request names is not there, or not this person's: the same answer for both. */
+export class PageMissing extends Error {
+  override name = 'PageMissing';
+}

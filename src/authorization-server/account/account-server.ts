@@ -12,11 +12,9 @@ import type { ResourceRegistry } from '../resources.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { createAccountPages } from './account-pages.ts';
 import { createBrowserLogins } from './browser-logins.ts';
-import { createClientSummaries } from './client-summaries.ts';
-import { createConnectedApps } from './connected-apps.ts';
-import { type CredentialForms, createOwnCredentials } from './credential-forms.ts';
+import { createClientSummaries, createConnectedApps, type McpConnections } from './connected-apps.ts';
+import { type CredentialForms, createOwnCredentials } from './credentials-page.ts';
 import { createLinkedUpstreams } from './linked-upstreams.ts';
-import type { McpConnections } from './mcp-connections.ts';
 import type { OwnSessions } from './own-session.ts';
 
 /** What the account pages are made of. */

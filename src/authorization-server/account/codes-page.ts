@@ -1,12 +1,11 @@
 import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
 import type { AuditLog } from '../audit.ts';
-import { makeOneTimeSecret, oneTimeKeyUri } from '../authentication/one-time-password.ts';
-import type { SecondFactor } from '../authentication/second-factor.ts';
+import { makeOneTimeSecret, oneTimeKeyUri, type SecondFactor } from '../authentication/second-factor.ts';
+import { cookieName } from '../cookie-name.ts';
 import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
 import { renderCodesOff, renderCodesOn, renderRecoveryCodes } from '../views/account/codes.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
-import { findFreshCodes, freshCodesPage, keepFreshCodes } from './fresh-codes.ts';
 
 /** What the page of one-time codes works with. */
 export interface CodesPageOptions {
@@ -21,14 +20,14 @@ export interface CodesPageOptions {
   now: () => number;
 }
 
-/** What a secret that is not kept yet is sealed for: this person's login. */
-function contextOf({ who }: PersonalRequest): string {
+/** Binds a sealed secret that is not stored yet to this login. */
+function enrolmentContext({ who }: PersonalRequest): string {
   return JSON.stringify(['OneTimeEnrolment', who.account.id, who.session.uid]);
 }
 
 function openEnrolment(request: PersonalRequest, box: SealedBox): string | undefined {
   try {
-    return box.open(Buffer.from(request.form.get('enrolment') ?? '', 'base64url'), contextOf(request));
+    return box.open(Buffer.from(request.form.get('enrolment') ?? '', 'base64url'), enrolmentContext(request));
   } catch (error) {
     if (error instanceof SealBroken) return undefined;
     throw error;
@@ -49,7 +48,7 @@ export async function showCodes(
   const secret = openEnrolment(request, box) ?? makeOneTimeSecret();
   const enrolment = {
     secret,
-    sealed: box.seal(secret, contextOf(request)).toString('base64url'),
+    sealed: box.seal(secret, enrolmentContext(request)).toString('base64url'),
     uri: oneTimeKeyUri(secret, who.account.email, host),
   };
   showPage(ctx, renderCodesOff(texts, { url, csrf, problem, enrolment }));
@@ -114,4 +113,60 @@ export async function turnCodesOff(
   await secondFactor.turnOff(accountId);
   audit('account.codes_off', request.ctx, { accountId });
   goToPage(request, 'codes');
+}
+
+/** What it works with. */
+export interface FreshCodesOptions {
+  box: SealedBox;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Page that shows them, below the account pages. */
+export const freshCodesPage = 'codes/new';
+
+/** Long enough to write them down, and to load the page once more. */
+const shownSeconds = 300;
+
+function cookieOf({ url }: PersonalRequest) {
+  const { pathname, protocol } = new URL(url);
+  const secure = protocol === 'https:';
+  const name = cookieName(url, 'recovery-codes', 'path');
+  const path = `${pathname}/${freshCodesPage}`;
+  return { name, attributes: { httpOnly: true, sameSite: 'strict', secure, path, signed: false } } as const;
+}
+
+/** Binds sealed recovery codes to this login: no other login can open them, in no browser. */
+function recoveryContext({ who }: PersonalRequest): string {
+  return JSON.stringify(['FreshRecoveryCodes', who.account.id, who.session.uid]);
+}
+
+/**
+ * Keeps recovery codes that were just made for the page that shows them. The database has hashes alone, so the browser
+ * keeps the codes themselves, sealed and for a few minutes: a page that is loaded once more then makes no new ones.
+ */
+export function keepFreshCodes(
+  request: PersonalRequest,
+  { box, now }: FreshCodesOptions,
+  codes: readonly string[],
+): void {
+  const { name, attributes } = cookieOf(request);
+  const sealed = box.seal(JSON.stringify({ codes, until: now() + shownSeconds }), recoveryContext(request));
+  request.ctx.cookies.set(name, sealed.toString('base64url'), { ...attributes, maxAge: shownSeconds * 1000 });
+}
+
+/** Gives the recovery codes that this login made within the last minutes. */
+export function findFreshCodes(
+  request: PersonalRequest,
+  { box, now }: FreshCodesOptions,
+): string[] | undefined {
+  const sealed = request.ctx.cookies.get(cookieOf(request).name, { signed: false });
+  if (!sealed) return undefined;
+  try {
+    const { codes, until } = JSON.parse(box.open(Buffer.from(sealed, 'base64url'), recoveryContext(request)));
+    return until > now() ? codes : undefined;
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined;
+    throw error;
+  }
 }

@@ -1,11 +1,13 @@
+import type Provider from 'oidc-provider';
+import { type Client, errors } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ArtifactStore, GrantRow } from '../../storage/artifacts.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
-import type { ClientSummaries } from './client-summaries.ts';
-import type { McpConnections } from './mcp-connections.ts';
+import type { ClientSummary } from '../views/client-summary.ts';
 
 /** What the connected apps are read from, and ended with. */
 export interface ConnectedAppsOptions {
@@ -75,5 +77,61 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       await mcpConnections.endOfGrant(accountId, { clientId, grantId });
       return grant.clientId;
     },
+  };
+}
+
+/** An open MCP session of an account. */
+export interface McpConnection {
+  /** Names it to end it. */
+  key: string;
+  clientId: string;
+  /** What people call the server it is at, where there are several. */
+  server?: string;
+  /** Epoch seconds. */
+  createdAt: number;
+  /** Epoch seconds. */
+  usedAt: number;
+}
+
+/** What the account pages ask of the MCP endpoint in the same process. */
+export interface McpConnections {
+  /** Gives an account's open sessions, last used first. */
+  list(accountId: string): Promise<McpConnection[]>;
+  /** Ends a session with its streams and running calls; false where the account has none with this key. */
+  end(accountId: string, key: string): Promise<boolean>;
+  /** Ends an account's sessions with one client that were used by one grant last. @param app its client, and the grant as tokens name it */
+  endOfGrant(accountId: string, app: { clientId: string; grantId: string }): Promise<void>;
+}
+
+/** Says what is known of a client; its id alone where it was removed or may not be used any more. */
+export type ClientSummaries = (clientId: string) => Promise<ClientSummary>;
+
+/**
+ * Creates the summaries of clients for lists of them. A client that is described by a document is shown as the document
+ * was fetched last: a list has nothing fetched.
+ */
+export function createClientSummaries(
+  provider: Provider,
+  documents: Pick<ClientDocuments, 'recall'> | undefined,
+): ClientSummaries {
+  async function findRegistered(clientId: string): Promise<ReturnType<Client['metadata']> | undefined> {
+    try {
+      return (await provider.Client.find(clientId))?.metadata();
+    } catch (error) {
+      // Denied, waiting, or not what the settings allow by now: what it has left is there to be seen and ended all the same.
+      if (error instanceof errors.OIDCProviderError) return undefined;
+      throw error;
+    }
+  }
+
+  return async (clientId) => {
+    const metadata = clientId.startsWith('https://')
+      ? await documents?.recall(clientId)
+      : await findRegistered(clientId);
+    return {
+      clientId,
+      name: String(metadata?.client_name ?? ''),
+      ...(typeof metadata?.client_uri === 'string' ? { uri: metadata.client_uri } : undefined),
+    };
   };
 }

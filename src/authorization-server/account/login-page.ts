@@ -6,12 +6,11 @@ import type { KnownDevices } from '../authentication/known-device.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
-import { renderCode } from '../views/code.ts';
-import { renderLogin } from '../views/login.ts';
+import { renderCode, renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { type AccountRequest, goToPage } from './account-request.ts';
-import { goUpstream, sayOfUpstream } from './go-upstream.ts';
 import type { LoggedIn, OwnSessions } from './own-session.ts';
+import { goUpstream, sayOfUpstream } from './upstreams-page.ts';
 
 /** What the login of the account pages works with. */
 export interface AccountLoginOptions {

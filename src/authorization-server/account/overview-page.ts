@@ -3,14 +3,11 @@ import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import { goOn, showPage } from '../interactions/page.ts';
 import { renderAccountOverview, renderAppEnding } from '../views/account/overview.ts';
-import type { PersonalRequest } from './account-request.ts';
+import { PageMissing, type PersonalRequest } from './account-request.ts';
 import type { BrowserLogins } from './browser-logins.ts';
-import type { ClientSummaries } from './client-summaries.ts';
-import type { ConnectedApps } from './connected-apps.ts';
-import type { OwnCredentials } from './credential-forms.ts';
+import type { ClientSummaries, ConnectedApps, McpConnections } from './connected-apps.ts';
+import type { OwnCredentials } from './credentials-page.ts';
 import type { LinkedUpstreams } from './linked-upstreams.ts';
-import type { McpConnections } from './mcp-connections.ts';
-import { PageMissing } from './page-missing.ts';
 
 /** What the overview shows and ends. */
 export interface OverviewOptions {

@@ -3,9 +3,7 @@ import type Provider from 'oidc-provider';
 import { equalSecrets, keyedDigest } from '../../crypto/secret.ts';
 import type { Account, AccountStore } from '../../storage/accounts.ts';
 import { cookieName } from '../cookie-name.ts';
-import { browserFamily } from '../engine/browser-family.ts';
-import type { SessionBrowser } from '../engine/session-browser.ts';
-import { sessionTtl } from '../engine/session-life.ts';
+import { browserFamily, type SessionBrowser, sessionTtl } from '../engine/session-browser.ts';
 
 /** Stands in front of the key in the address of an account page; no page has a name that begins with it. */
 export const pageKeyMark = '~';

@@ -1,13 +1,12 @@
 import type { PasskeyStore, StoredPasskey } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
-import { browserFamily } from '../engine/browser-family.ts';
+import { browserFamily } from '../engine/session-browser.ts';
 import { showPage } from '../interactions/page.ts';
 import { renderPasskeyRemoval, renderPasskeyRenaming, renderPasskeys } from '../views/account/passkeys.ts';
 import { maxPasskeyName, passkeyScriptSource } from '../views/passkey-form.ts';
-import { goToPage, type PersonalRequest } from './account-request.ts';
+import { goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
-import { PageMissing } from './page-missing.ts';
 
 /** What the page of passkeys works with. */
 export interface PasskeysPageOptions {

@@ -1,17 +1,15 @@
+import { userInfo } from 'node:os';
 import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { administerAccountAccess } from './account-access.ts';
-import { administerAccounts } from './accounts.ts';
+import { administerAccountAccess, administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
 import { administerCredentials } from './credentials.ts';
 import { administerDefinitionPins } from './definition-pins.ts';
 import { administerGrants } from './grants.ts';
-import { administerInstallation } from './installation.ts';
 import { administerKeys } from './keys.ts';
-import { operatingUser } from './operator.ts';
 import { type RecordAction, recorded } from './recorded.ts';
 import { administerSessions } from './sessions.ts';
 import { administerUpstreams } from './upstreams.ts';
@@ -87,4 +85,40 @@ export function createAdministration(
     pins: administerDefinitionPins(storage.definitionPins, now, record),
     upstreams: administerUpstreams(storage, record),
   };
+}
+
+/**
+ * What an operator does to an installation as a whole.
+ * @param record takes note of it
+ */
+export function administerInstallation(record: RecordAction) {
+  return {
+    /**
+     * Notes that a backup was put in the place of the data, behind what the backup knows of.
+     * @param restored how old the backup is, epoch seconds, where it tells; whether what was issued was kept
+     */
+    async noteRestored({
+      asOf,
+      keptLogins,
+    }: {
+      asOf?: number | undefined;
+      keptLogins: boolean;
+    }): Promise<void> {
+      await record('installation.restored', {
+        ...(asOf === undefined ? {} : { asOf: new Date(asOf * 1000).toISOString() }),
+        keptLogins: String(keptLogins),
+      });
+    },
+  };
+}
+
+/** Names who runs this process, as the machine knows them: what an audit log can say of an operator. */
+export function operatingUser(): string {
+  try {
+    const { username, uid } = userInfo();
+    return `${username} (${uid})`;
+  } catch {
+    // In a container, a user may have no name.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

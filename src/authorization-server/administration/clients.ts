@@ -1,11 +1,17 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { randomSecret } from '../../crypto/secret.ts';
 import { createTextSeal } from '../../crypto/text-seal.ts';
+import type { ListedDocument } from '../../storage/client-documents.ts';
+import type { ClientOrigin, ClientStatus, ClientStore, ListedClient } from '../../storage/clients.ts';
+import type { InvitationStore } from '../../storage/invitations.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Metadata } from '../client-metadata.ts';
+import { openPayload, payloadContext, type SealedRow } from '../engine/stored-names.ts';
+import { hashClientSecret } from '../operator-clients/client-secret.ts';
+import { checkOperatorClient, type OperatorClient, toMetadata } from '../operator-clients/operator-client.ts';
+import { invitationId } from '../registration/admission.ts';
 import { createSealedClientIds } from '../registration/sealed-client-ids.ts';
-import { type AddedClient, addClient, type ClientToAdd } from './add-client.ts';
 import { AdministrationRefused } from './administration-refused.ts';
-import { type IssuedInvitation, inviteClient } from './invite-client.ts';
-import { type KnownClient, type ShownClient, showDocument, showRegistered } from './known-clients.ts';
 
 const inSettings =
   'This client stands in the settings: change clients.preRegistered there, and start the server again.';
@@ -85,4 +91,143 @@ export function administerClients(
         );
     },
   };
+}
+
+/** A client to be added: a public one that asks people for codes, unless something else is said. */
+export type ClientToAdd = Pick<OperatorClient, 'name'> &
+  Partial<Omit<OperatorClient, 'name' | 'secretHash' | 'jwks'>> & {
+    /** Its public keys, as they were read. */
+    jwks?: unknown;
+  };
+
+/** A client that was added. Its secret is shown here and never again: only its hash is kept. */
+export interface AddedClient {
+  clientId: string;
+  clientSecret?: string;
+}
+
+/**
+ * Adds a client of the operator, with a random id unless one is given, and a random secret where its method needs one.
+ * @param now epoch seconds
+ * @throws AdministrationRefused naming every problem
+ */
+export async function addClient(
+  clients: ClientStore,
+  box: SealedBox,
+  now: () => number,
+  wanted: ClientToAdd,
+): Promise<AddedClient> {
+  const { authMethod = 'none', clientId = `client_${randomSecret(18)}` } = wanted;
+  // No leading hyphen: ids and secrets are passed to command lines.
+  const secret = authMethod.startsWith('client_secret_') ? `secret_${randomSecret(32)}` : undefined;
+  const client: OperatorClient = {
+    redirectUris: [],
+    grantTypes: ['authorization_code', 'refresh_token'],
+    ...wanted,
+    jwks: wanted.jwks as OperatorClient['jwks'],
+    authMethod,
+    clientId,
+    ...(secret === undefined ? {} : { secretHash: hashClientSecret(secret) }),
+  };
+  const problems = checkOperatorClient(client);
+  if (problems.length > 0) throw new AdministrationRefused('invalid', problems.join('\n'));
+  const payload = box.seal(JSON.stringify(toMetadata(client)), payloadContext('Client', clientId));
+  if (!(await clients.add({ id: clientId, payload, createdAt: now(), origin: 'operator' })))
+    throw new AdministrationRefused('already_exists', 'There is a client with this id already.');
+  return { clientId, ...(secret === undefined ? {} : { clientSecret: secret }) };
+}
+
+/** An invitation to register clients. The token is shown here and never again: only its hash is kept. */
+export interface IssuedInvitation {
+  /** The initial access token (RFC 7591 section 3). */
+  token: string;
+  uses: number;
+  /** Epoch seconds. */
+  expiresAt: number;
+}
+
+const limits = { uses: 10_000, seconds: 365 * 86_400 } as const;
+
+/**
+ * Makes an invitation.
+ * @param uses how many clients may be registered with it
+ * @param lifeSeconds how long it is good
+ * @param now epoch seconds
+ * @throws AdministrationRefused where either is out of range
+ */
+export async function inviteClient(
+  invitations: InvitationStore,
+  { uses, lifeSeconds }: { uses: number; lifeSeconds: number },
+  now: number,
+): Promise<IssuedInvitation> {
+  if (!Number.isInteger(uses) || uses < 1 || uses > limits.uses)
+    throw new AdministrationRefused('invalid', `An invitation is for 1 to ${limits.uses} clients.`);
+  if (!Number.isInteger(lifeSeconds) || lifeSeconds < 1 || lifeSeconds > limits.seconds)
+    throw new AdministrationRefused(
+      'invalid',
+      'An invitation is good for a second at least and a year at most.',
+    );
+  // No leading hyphen: tokens are passed to command lines.
+  const token = `invite_${randomSecret(32)}`;
+  const expiresAt = now + lifeSeconds;
+  await invitations.add({ id: invitationId(token), usesLeft: uses, createdAt: now, expiresAt });
+  return { token, uses, expiresAt };
+}
+
+/** A client as an operator sees it. What it says about itself is as it said it. */
+export interface KnownClient {
+  clientId: string;
+  /** How it became known: by itself, by the operator's command or settings, or by the document its id is the URL of. */
+  kind: ClientOrigin | 'document';
+  /** Whether it may be used. */
+  status: ClientStatus;
+  name: string;
+  redirectUris: string[];
+  /** When it registered, or its document was fetched, epoch seconds. */
+  createdAt: number;
+  /** When a grant of it was made or a token redeemed last, epoch seconds; absent where it never got a grant. */
+  usedAt?: number;
+  /** Consents that have not ended. */
+  grants: number;
+}
+
+/** A client with everything it says about itself, but its secrets. */
+export interface ShownClient extends KnownClient {
+  metadata: Metadata;
+}
+
+function open(box: SealedBox, kind: string, row: SealedRow): Metadata {
+  const { client_secret: _secret, ...metadata } = openPayload<Metadata>(box, kind, row);
+  return metadata;
+}
+
+function describe(metadata: Metadata): Pick<KnownClient, 'name' | 'redirectUris'> & { metadata: Metadata } {
+  return {
+    name: String(metadata.client_name ?? ''),
+    redirectUris: (metadata.redirect_uris ?? []) as string[],
+    metadata,
+  };
+}
+
+/** @returns a registered client as an operator sees it */
+export function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
+  const { id: clientId, payload, origin: kind, status, createdAt, usedAt, grants } = row;
+  const used = usedAt === undefined ? {} : { usedAt };
+  return {
+    clientId,
+    kind,
+    status,
+    createdAt,
+    ...used,
+    grants,
+    ...describe(open(box, 'Client', { id: clientId, payload })),
+  };
+}
+
+/** @returns a client that is known by its document as an operator sees it */
+export function showDocument(box: SealedBox, row: ListedDocument): ShownClient {
+  const { url: clientId, payload, fetchedAt: createdAt, usedAt, grants } = row;
+  const used = usedAt === undefined ? {} : { usedAt };
+  const said = describe(open(box, 'ClientDocument', { id: clientId, payload }));
+  return { clientId, kind: 'document', status: 'approved', createdAt, ...used, grants, ...said };
 }

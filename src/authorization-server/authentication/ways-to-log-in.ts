@@ -4,11 +4,9 @@ import type { Storage } from '../../storage/storage.ts';
 import type { LimitName } from '../endpoint-limits/endpoint-limit.ts';
 import type { Limit } from '../limits.ts';
 import { createLogin, type Login, type LoginLimits } from '../login.ts';
-import { type Authentication, createAuthentication } from './authentication.ts';
-import { createChallenges } from './challenges.ts';
+import { type Authentication, createAuthentication, createPendingLogins } from './authentication.ts';
 import { createKnownDevices, type KnownDevices } from './known-device.ts';
-import { createPasskeys, type Passkeys } from './passkeys.ts';
-import { createPendingLogins } from './pending-login.ts';
+import { createChallenges, createPasskeys, type Passkeys } from './passkeys.ts';
 import { createSecondFactor, type SecondFactor } from './second-factor.ts';
 
 /** What the ways to log in are made of. */

@@ -1,4 +1,10 @@
+import { hashSecret } from '../../crypto/secret.ts';
 import { StandingUnknown } from '../../oauth/standing-unknown.ts';
+import type { UpstreamStore } from '../../storage/upstreams.ts';
+import type { IssuedAccessTokens } from '../access-tokens.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { readFormBody } from '../endpoints/form-body.ts';
+import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
 /** The standing of links to upstreams, which grants hang on. */
 export interface LinkStanding {
@@ -22,4 +28,54 @@ export async function mayHonour(standing: LinkStanding, linkId: string): Promise
     'The identity provider behind this login cannot be reached, so the login cannot be confirmed. Try again later.',
     standing.retryAfterSeconds(linkId),
   );
+}
+
+/**
+ * Creates the access tokens as they are honoured: one whose grant hangs on a login at an upstream is found only while
+ * that stands there; one that hangs on nothing is found as it is.
+ * @returns `find` throws StandingUnknown where nobody can tell
+ * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
+ */
+export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
+  return {
+    ...tokens,
+    async find(token) {
+      const issued = await tokens.find(token);
+      if (issued?.bond === undefined) return issued;
+      return (await mayHonour(standing, issued.bond.linkId)) ? issued : undefined;
+    },
+  };
+}
+
+/** What the step works with. */
+export interface RefreshBondOptions {
+  upstreams: Pick<UpstreamStore, 'bondOfArtifact'>;
+  standing: LinkStanding;
+}
+
+const kind = 'RefreshToken';
+
+/**
+ * Creates the step in front of the token endpoint that has the standing of a login at an upstream known before a refresh
+ * token that hangs on it is honoured. Where it has ended, the grant is gone by then, and the engine refuses the token as
+ * one of no grant; where nobody can tell, nothing is used up, and the same refresh may be sent again (A10-02, T-090).
+ */
+export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions): Step {
+  return async (ctx, next) => {
+    const form = await readFormBody(ctx);
+    if (!form) return;
+    const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
+    const bond =
+      refreshToken === null
+        ? undefined
+        : await upstreams.bondOfArtifact(kind, hashSecret(kind, refreshToken));
+    try {
+      if (bond) await mayHonour(standing, bond.linkId);
+    } catch (error) {
+      if (!(error instanceof StandingUnknown)) throw error;
+      ctx.set('Retry-After', String(error.retryAfterSeconds));
+      return answerWithOAuthError(ctx, 503, 'temporarily_unavailable', error.message);
+    }
+    await next();
+  };
 }

@@ -1,6 +1,5 @@
 import type { EndpointLimits } from '../endpoint-limits/endpoint-limits.ts';
-import type { EndpointFamily } from '../endpoints/endpoint.ts';
-import { neverStore, type Step } from '../endpoints/endpoint-guards.ts';
+import { type EndpointFamily, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 

@@ -4,11 +4,8 @@ import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
 import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/client-documents.ts';
 import { keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
-import { createBudgets, type DocumentLimits } from './budgets.ts';
-import { parseDocument } from './document.ts';
-import { DocumentRefused } from './document-refused.ts';
-import { checkDocumentUrl } from './document-url.ts';
-import { freshnessBounds, freshSeconds } from './freshness.ts';
+import { createBudgets, type DocumentLimits, freshnessBounds, freshSeconds } from './budgets.ts';
+import { checkDocumentUrl, DocumentRefused, parseDocument } from './document.ts';
 
 /** What the documents of clients are got with. */
 export interface ClientDocumentsOptions {

@@ -1,5 +1,4 @@
-import { bringsKeys, checkKeyMetadata, pickKeyMetadata } from '../client-keys/key-metadata.ts';
-import { holdsPrivateKey } from '../client-keys/key-set.ts';
+import { bringsKeys, checkKeyMetadata, holdsPrivateKey, pickKeyMetadata } from '../client-keys/key-set.ts';
 import {
   authMethodsMember,
   checkName,
@@ -9,7 +8,6 @@ import {
   namesAuthMethod,
   normalizeGrantTypes,
 } from '../client-metadata.ts';
-import { DocumentRefused } from './document-refused.ts';
 
 function parseJson(body: Uint8Array): Metadata {
   let parsed: unknown;
@@ -93,4 +91,46 @@ export function parseDocument(url: string, body: Uint8Array, schemes: readonly s
     application_type: chooseApplicationType(document),
     ...readAuthentication(document),
   };
+}
+
+/** A client ID metadata document that is not taken. The message is a sentence for the person or the developer, in ASCII. */
+export class DocumentRefused extends Error {
+  override name = 'DocumentRefused';
+  /** Seconds after which it may go better; undefined where it will not until somebody changes something. */
+  readonly retryAfterSeconds: number | undefined;
+  /** Whether the cause is that too much was asked of us, and not the document's host. */
+  readonly isOurLimit: boolean;
+  constructor(
+    message: string,
+    {
+      retryAfterSeconds,
+      isOurLimit = false,
+      cause,
+    }: { retryAfterSeconds?: number; isOurLimit?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.isOurLimit = isOurLimit;
+  }
+}
+
+/** Longest URL taken, in characters. */
+const maxUrlLength = 2048;
+
+/**
+ * Looks at a client id that begins as an https URL: one is taken in the one spelling that the URL parser itself writes.
+ * That leaves out a second spelling of every kind: upper case, the default port, dot segments, `%2e`, tabs,
+ * backslashes, names in Unicode, and a URL without a path (T-073).
+ * @returns what is wrong with it, as the end of a sentence; undefined for a URL that may be asked for its document
+ * @see draft-ietf-oauth-client-id-metadata-document-00 section 3 (A5-06)
+ */
+export function checkDocumentUrl(clientId: string): string | undefined {
+  if (clientId.length > maxUrlLength) return `may have at most ${maxUrlLength} characters`;
+  const url = URL.parse(clientId);
+  if (url?.protocol !== 'https:') return 'must be an https URL';
+  if (url.username !== '' || url.password !== '') return 'must have no user name';
+  if (clientId.includes('#')) return 'must have no fragment';
+  if (url.href !== clientId) return `must be written as ${url.href}`;
+  if (url.hostname.endsWith('.')) return 'must have no dot at the end of its host';
+  return undefined;
 }

@@ -4,7 +4,7 @@ import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Metadata } from '../client-metadata.ts';
 import type { ClientDocuments } from './client-documents.ts';
-import { DocumentRefused } from './document-refused.ts';
+import { DocumentRefused } from './document.ts';
 
 /** A refused document as the engine throws it: `invalid_client` for good, `temporarily_unavailable` for now. */
 export class ClientDocumentError extends errors.OIDCProviderError {

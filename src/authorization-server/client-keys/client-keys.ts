@@ -1,11 +1,9 @@
 import { keepNewest } from '../../collections/keep-newest.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
-import { createBudgets, type DocumentLimits } from '../client-documents/budgets.ts';
-import { DocumentRefused } from '../client-documents/document-refused.ts';
-import { freshSeconds } from '../client-documents/freshness.ts';
-import { type ClientKeySet, checkKeySet } from './key-set.ts';
-import { ClientKeysRefused } from './keys-refused.ts';
+import { createBudgets, type DocumentLimits, freshSeconds } from '../client-documents/budgets.ts';
+import { DocumentRefused } from '../client-documents/document.ts';
+import { type ClientKeySet, ClientKeysRefused, checkKeySet } from './key-set.ts';
 
 /** What the keys of clients are got with. */
 export interface ClientKeysOptions {

@@ -1,3 +1,6 @@
+import { errors } from 'oidc-provider';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
+
 /** Members of a key that only its owner may have (RFC 7517, RFC 7518 section 6). */
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
@@ -41,4 +44,62 @@ export function checkKeySetUrl(value: unknown): string | undefined {
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.hash !== '')
     return 'must be an https URL without a user name or fragment';
   return undefined;
+}
+
+/** Keys of a client that cannot be had. Its message is a sentence for the developer, in ASCII. */
+export class ClientKeysRefused extends errors.OIDCProviderError {
+  override name = 'ClientKeysRefused';
+  /** Seconds after which they are asked for again. */
+  readonly retryAfterSeconds: number;
+  /** Whether the keys may be the same as before, and only cannot be fetched now. */
+  readonly mayPass: boolean;
+  /**
+   * @param url where the keys should be; its host is named
+   * @param reason what is wrong, as the end of a sentence
+   */
+  constructor(
+    url: string,
+    reason: string,
+    { retryAfterSeconds, mayPass, cause }: { retryAfterSeconds: number; mayPass: boolean; cause?: unknown },
+  ) {
+    super(401, 'invalid_client', { cause });
+    this.error_description = `the keys of the client at ${URL.parse(url)?.host ?? ''} cannot be used: ${reason}`;
+    this.expose = true;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.mayPass = mayPass;
+  }
+}
+
+/** Members by which a client says how its assertions are verified (RFC 7591 section 2). */
+const keyMembers = ['jwks', 'jwks_uri', 'token_endpoint_auth_signing_alg'] as const;
+
+type Metadata = Record<string, unknown>;
+
+/** @returns whether a client brings keys of its own, or says where they are */
+export function bringsKeys({ jwks, jwks_uri }: Metadata): boolean {
+  return jwks !== undefined || jwks_uri !== undefined;
+}
+
+/**
+ * Looks at what a client needs for `private_key_jwt`: keys, or the URL where they are, and not both.
+ * @returns what is wrong, as a sentence without an end; undefined where its assertions can be verified
+ */
+export function checkKeyMetadata(metadata: Metadata): string | undefined {
+  const { jwks, jwks_uri, token_endpoint_auth_signing_alg: algorithm } = metadata;
+  if ((jwks === undefined) === (jwks_uri === undefined))
+    return 'private_key_jwt needs either jwks or jwks_uri, and not both';
+  const inKeys = jwks === undefined ? undefined : checkKeySet(jwks);
+  if (inKeys) return `jwks ${inKeys}`;
+  const inUrl = jwks_uri === undefined ? undefined : checkKeySetUrl(jwks_uri);
+  if (inUrl) return `jwks_uri ${inUrl}`;
+  if (algorithm !== undefined && !privateKeyAlgorithms.some((known) => known === algorithm))
+    return `token_endpoint_auth_signing_alg must be one of ${privateKeyAlgorithms.join(', ')}`;
+  return undefined;
+}
+
+/** Gives the members about keys, as they are. */
+export function pickKeyMetadata(metadata: Metadata): Metadata {
+  return Object.fromEntries(
+    keyMembers.flatMap((member) => (member in metadata ? [[member, metadata[member]]] : [])),
+  );
 }

@@ -1,16 +1,26 @@
 import type { Context } from 'koa';
 import compose from 'koa-compose';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
 import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
-import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
-import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
+import {
+  type Endpoint,
+  type EndpointFamily,
+  neverStore,
+  refuseOpaqueOrigin,
+  type Step,
+} from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { useNothingUp } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
-import { takeOwnForm } from '../interactions/own-form.ts';
-import type { Limit } from '../limits.ts';
+import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import { takeOwnForm } from '../interactions/form.ts';
+import { createLimiter, type Limit } from '../limits.ts';
 import {
   createDeviceClaim,
   createDeviceResumption,
@@ -18,7 +28,6 @@ import {
   limitWrongCodes,
   showDeviceNote,
 } from './device-pages.ts';
-import { pollIntervalSeconds } from './device-polling.ts';
 
 /** Paths of the device flow below the issuer: short, for people type the first. */
 export const devicePaths = {
@@ -139,5 +148,48 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
         at(path),
       ],
     },
+  };
+}
+
+/** How long a device waits between two polls, in seconds (RFC 8628 section 3.2). */
+export const pollIntervalSeconds = 5;
+
+/** How much earlier than it should a poll may arrive, in seconds: networks and timers are not exact. */
+const leewaySeconds = 1;
+
+const kind = 'DeviceCode';
+
+/** What polling looks up. */
+export interface DevicePollingOptions {
+  artifacts: ArtifactStore;
+  box: SealedBox;
+}
+
+/**
+ * Creates the step around the engine's token endpoint that keeps devices to their pace (`slow_down`), and ends the grant
+ * of a device code that its own client sends again after it has expired, when the engine no longer looks whether it was
+ * used (RFC 8628 section 3.5; T-029). It counts in memory: a poll writes nothing.
+ */
+export function createDevicePolling({ artifacts, box }: DevicePollingOptions): Step {
+  const polls = createLimiter({ times: 1, windowSeconds: pollIntervalSeconds - leewaySeconds });
+
+  async function endReplayed(id: string, clientId: string | undefined): Promise<void> {
+    const row = await artifacts.find(kind, id);
+    if (row?.consumedAt === undefined) return;
+    const issued = openPayload<Record<string, string>>(box, kind, row);
+    if (issued.clientId !== clientId || issued.grantId === undefined) return;
+    currentWriteSet()?.add({ type: 'removeGrant', id: grantKey(issued.grantId) });
+  }
+
+  return async (ctx, next) => {
+    await next();
+    const { params, client } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
+    if (ctx.status !== 400 || params?.grant_type !== deviceGrantType) return;
+    const { error } = ctx.body as { error?: string };
+    const id = hashSecret(kind, String(params.device_code ?? ''));
+    if (error === 'expired_token') await endReplayed(id, client?.clientId);
+    if (error !== 'authorization_pending' || (await polls.take(id)) === 0) return;
+    const description = `wait ${pollIntervalSeconds} seconds longer between two polls`;
+    answerWithOAuthError(ctx, 400, 'slow_down', description);
   };
 }

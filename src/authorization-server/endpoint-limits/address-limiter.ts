@@ -1,5 +1,6 @@
+import ipaddr from 'ipaddr.js';
+import { rememberLast } from '../../collections/remember-last.ts';
 import { createLimiter, type Limit, type Limiter } from '../limits.ts';
-import { sharedFactor } from './shared-addresses.ts';
 
 /**
  * Creates a limiter of what addresses do, which allows those that many people share more.
@@ -21,4 +22,38 @@ export function createAddressLimiter(
     giveBack: (key) => of(key).giveBack(key),
     reset: (key) => of(key).reset(key),
   };
+}
+
+/** How many times as much is allowed to an address behind which many people stand. */
+export const sharedFactor = 20;
+
+/** An IPv6 address counts by its /64, so a narrower range stands for the /64 it is in. */
+const widestCountedBits = 64;
+
+function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (!range.includes('/')) {
+    const address = ipaddr.process(range);
+    return [address, address.kind() === 'ipv4' ? 32 : widestCountedBits];
+  }
+  const [address, bits] = ipaddr.parseCIDR(range);
+  return [address, address.kind() === 'ipv4' ? bits : Math.min(bits, widestCountedBits)];
+}
+
+/**
+ * Creates the check whether many people stand behind an address: hosted clients reach us from few addresses, whoever
+ * uses them.
+ * @param ranges addresses and CIDR ranges
+ * @returns a function of an address as it is counted: an IPv4 address, or the /64 of an IPv6 one
+ */
+export function createSharedAddresses(ranges: readonly string[]): (address: string) => boolean {
+  const parsed = ranges.map(parseRange);
+  const isInRange = (counted: string): boolean => {
+    const written = counted.replace(/\/64$/, '');
+    if (parsed.length === 0 || !ipaddr.isValid(written)) return false;
+    const address = ipaddr.process(written);
+    return parsed.some(
+      ([range, bits]) => range.kind() === address.kind() && address.match(range as ipaddr.IPv4, bits),
+    );
+  };
+  return rememberLast(isInRange);
 }

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type { AuditLog } from '../audit.ts';
-import { isRegistrationReadable } from '../endpoints/registration-request.ts';
 import type { Limit } from '../limits.ts';
+import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
 import { createAddressLimiter } from './address-limiter.ts';
-import { type TooMany, tellPerson, tellProgram } from './answers.ts';
+import { createReached, type TooMany, tellPerson, tellProgram } from './answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limit.ts';
 import {
   limitAddress,
@@ -12,7 +12,6 @@ import {
   limitReadable,
   type RequestLimit,
 } from './limit-requests.ts';
-import { createReached } from './reached.ts';
 
 /** What the limits are made of. */
 export interface EndpointLimitsOptions {

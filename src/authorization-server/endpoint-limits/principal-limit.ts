@@ -2,8 +2,8 @@ import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit-trail.ts';
 import { createLimiter, type Limit } from '../limits.ts';
+import { createReached } from './answers.ts';
 import type { LimitName } from './endpoint-limit.ts';
-import { createReached } from './reached.ts';
 
 /** What the limit works with. */
 export interface PrincipalLimitOptions {

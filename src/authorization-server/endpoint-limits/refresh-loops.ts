@@ -3,9 +3,8 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { keepNewest } from '../../collections/keep-newest.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Limit } from '../limits.ts';
-import { tellProgram } from './answers.ts';
+import { createReached, tellProgram } from './answers.ts';
 import type { LimitName } from './endpoint-limit.ts';
-import { createReached } from './reached.ts';
 
 /** Takes note of calls that were accepted, which end a loop. */
 export interface AcceptedCalls {

@@ -2,9 +2,8 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
 import { createLimiter, type Limit } from '../limits.ts';
-import { tellProgram } from './answers.ts';
+import { createReached, tellProgram } from './answers.ts';
 import type { LimitName } from './endpoint-limit.ts';
-import { createReached } from './reached.ts';
 
 /** Counts the tokens that are issued to one client for one account. */
 export interface TokenLimit {

@@ -1,11 +1,15 @@
 import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
+import { formatScope, parseScope, personalScopes, profileScopes } from '../../oauth/scope.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { refuseResponse } from './authorization-request.ts';
+import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
+import { tolerate } from '../tolerances/tolerances.ts';
 import type { Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
+import { readFormBody, replayForm } from './form-body.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
 export const responseModes = ['query'] as const;
@@ -61,5 +65,214 @@ export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
     ctx.remove('Location');
     ctx.remove('Set-Cookie');
     answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+  };
+}
+
+/** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
+const maxQueryLength = 16_384;
+
+/** What is wrong with an authorization request: an error of the standard, and a sentence in ASCII. */
+interface RequestRefusal {
+  code: string;
+  description: string;
+}
+
+/** The parameters that say how the answer is to come. */
+interface AskedResponse {
+  response_mode?: unknown;
+  response_type?: unknown;
+}
+
+/**
+ * Refuses what leads to another answer than a code in the query. Checked before the engine does, which takes `code code`
+ * for `code` and sends its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
+ * @param asked as the request says it
+ */
+export function refuseResponse({
+  response_mode: mode,
+  response_type: type,
+}: AskedResponse): RequestRefusal | undefined {
+  if (mode !== undefined && mode !== 'query')
+    return { code: 'invalid_request', description: 'response_mode may only be query at this server' };
+  if (typeof type === 'string' && type !== '' && type !== 'code')
+    return {
+      code: 'unsupported_response_type',
+      description: 'response_type may only be code at this server',
+    };
+  return undefined;
+}
+
+/** Takes a value apart that joins several resources of ours. */
+function splitJoined(value: string, resources: ResourceRegistry): string[] {
+  const parts = value.split(/[\s,]+/);
+  const isJoined = parts.length > 1 && parts.every((part) => resources.find(part) !== undefined);
+  return isJoined && tolerate('joinedResources', `resource ${value}`) ? parts : [value];
+}
+
+/**
+ * Rewrites `resource` parameters to the canonical form of the resource they mean; unknown ones stay as they are and
+ * the engine refuses them (trap: the engine compares them as raw strings).
+ */
+export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  const asked = parameters.getAll('resource');
+  if (asked.every((value) => resources.find(value)?.resource === value)) return false;
+  const meant = asked
+    .flatMap((value) => splitJoined(value, resources))
+    .map((value) => resources.find(value)?.resource ?? value);
+  if (asked.length === meant.length && asked.every((value, index) => value === meant[index])) return false;
+  parameters.delete('resource');
+  for (const value of new Set(meant)) parameters.append('resource', value);
+  return true;
+}
+
+function asksForNoScope(parameters: URLSearchParams): boolean {
+  const asked = parameters.getAll('scope');
+  return asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access');
+}
+
+/**
+ * Whether a request asks for scopes of the authorization server alone, such as `openid email profile`. A grant of them
+ * would open no tool, and each call be 403 (FA-28).
+ */
+function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: ProtectedResource): boolean {
+  const asked = parameters.getAll('scope');
+  const isOfServer = (scope: string): boolean =>
+    !Object.hasOwn(scopes, scope) && (personalScopes.includes(scope) || profileScopes.includes(scope));
+  return asked.length < 2 && parseScope(asked[0]).every(isOfServer);
+}
+
+/**
+ * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces (FA-28).
+ * @returns whether anything was changed
+ */
+export function tidyScope(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  const tidy = formatScope(parseScope(given));
+  if (given === undefined || more.length > 0 || tidy === given) return false;
+  parameters.set('scope', tidy);
+  return true;
+}
+
+/** What an authorization request leaves out though the installation wants it. */
+function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined {
+  if (!parameters.has('resource') && !tolerate('missingResource', 'no resource'))
+    return { code: 'invalid_target', description: 'name the resource you ask for (RFC 8707)' };
+  if (asksForNoScope(parameters) && !tolerate('missingScope', 'no scope'))
+    return { code: 'invalid_scope', description: 'name the scopes you ask for (RFC 6749 section 3.3)' };
+  return undefined;
+}
+
+/**
+ * Leaves out scopes that belong to other resources alone: no token for this one could have them, and the engine would
+ * ask for a consent to them again and again. Where no scope is left that exists for this one, only `offline_access` is left
+ * out, for the engine to refuse the rest: it allows to be offline with nothing else (RFC 6749 section 4.1.2.1).
+ */
+function dropForeignScopes(
+  parameters: URLSearchParams,
+  resource: ProtectedResource,
+  resources: ResourceRegistry,
+): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  if (given === undefined || more.length > 0) return false;
+  const asked = parseScope(given);
+  const named = asked.filter((scope) => scope !== 'offline_access');
+  const isHere = (scope: string): boolean => scope === 'openid' || Object.hasOwn(resource.scopes, scope);
+  const isForeign = (scope: string): boolean => !isHere(scope) && resources.scopes.includes(scope);
+  const kept = named.some(isHere) ? asked.filter((scope) => !isForeign(scope)) : named;
+  if (kept.length === asked.length || kept.length === 0) return false;
+  parameters.set('scope', formatScope(kept));
+  return true;
+}
+
+/** Maps each `prompt` to one of the engine. The consent page has the choice of account. @see OpenID Connect Core 1.0 section 3.1.2.1 */
+const promptsMeant: ReadonlyMap<string, string> = new Map([
+  ['none', 'none'],
+  ['login', 'login'],
+  ['consent', 'consent'],
+  ['select_account', 'consent'],
+]);
+
+/** Values of `prompt` that an authorization request may have. */
+export const supportedPrompts: readonly string[] = [...promptsMeant.keys()];
+
+/** Rewrites `prompt` to what the engine knows: it refuses the whole request for a value that it does not know (FA-51). */
+function completePrompt(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('prompt');
+  if (given === undefined || more.length > 0) return false;
+  const meant = new Set(given.split(' ').flatMap((prompt) => promptsMeant.get(prompt) ?? []));
+  const value = [...meant].join(' ');
+  if (value === given) return false;
+  if (value === '') parameters.delete('prompt');
+  else parameters.set('prompt', value);
+  return true;
+}
+
+/**
+ * Names the resource of a request that names none, if there are several servers: the one that its scopes belong to, or an
+ * undecided one, for the person to choose (FA-20).
+ */
+function nameResource(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  if (parameters.has('resource')) return false;
+  const asked = parseScope(parameters.getAll('scope').join(' '));
+  const meant = resources.findUnnamed(asked.filter((scope) => resources.scopes.includes(scope)));
+  if (meant === resources.default) return false;
+  parameters.set('resource', meant.resource);
+  return true;
+}
+
+/**
+ * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
+ * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes if the client
+ * asks for none (RFC 6749 section 3.3). Scopes of the authorization server alone ask for none.
+ * @param parameters changed in place
+ * @returns whether anything was changed
+ */
+export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  const isRewritten = [
+    tidyScope(parameters),
+    canonicalizeResources(parameters, resources),
+    nameResource(parameters, resources),
+    completePrompt(parameters),
+  ].includes(true);
+  const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
+  const changed = dropForeignScopes(parameters, resource, resources) || isRewritten;
+  if (!asksForServerScopesAlone(parameters, resource)) return changed;
+  const asked = parameters.getAll('scope');
+  parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
+  return true;
+}
+
+/**
+ * Middleware in front of the engine's authorization endpoint: bounds the query and completes the request; one that was
+ * pushed is whole already, and nothing beside it counts (RFC 9126 section 4).
+ */
+export function prepareAuthorization(resources: ResourceRegistry) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    if (ctx.querystring.length > maxQueryLength) {
+      ctx.throw(414, `The authorization request may have at most ${maxQueryLength} characters.`);
+    }
+    const query = new URLSearchParams(ctx.querystring);
+    if (!query.has('request_uri')) {
+      const refusal = checkOmissions(query);
+      if (refusal) return answerWithErrorPage(ctx, 400, refusal);
+      if (completeRequest(query, resources)) ctx.querystring = query.toString();
+    }
+    await next();
+  };
+}
+
+/**
+ * Middleware in front of an endpoint that takes an authorization request as a form, and completes it: one that is pushed
+ * says how its answer is to come, one of a device does not (RFC 9126 section 2.1; RFC 8628 section 3.1).
+ */
+export function preparePostedAuthorization(resources: ResourceRegistry) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const form = await readFormBody(ctx);
+    if (!form) return;
+    const refusal =
+      form.size > 0 ? (refuseResponse(Object.fromEntries(form)) ?? checkOmissions(form)) : undefined;
+    if (refusal) return answerWithOAuthError(ctx, 400, refusal.code, refusal.description);
+    if (form.size > 0 && completeRequest(form, resources)) replayForm(ctx, form);
+    await next();
   };
 }

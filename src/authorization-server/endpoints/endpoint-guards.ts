@@ -1,4 +1,5 @@
 import type { Context, Next } from 'koa';
+import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** A step of an endpoint: answers, or hands on to the next. */
@@ -33,4 +34,20 @@ const refusals: readonly number[] = [400, 401, 413, 415];
 export function errorOf(ctx: Context): string | undefined {
   if (!refusals.includes(ctx.status)) return undefined;
   return String((ctx.body as { error?: unknown } | null)?.error);
+}
+
+/** An endpoint: its methods, its limits, and every step of a request to it in order. */
+export interface Endpoint {
+  methods: readonly string[];
+  /** What bounds how often it is asked. They stand in front of the steps, and there is no endpoint without one. */
+  limits: readonly [EndpointLimit, ...EndpointLimit[]];
+  steps: readonly Step[];
+}
+
+/** Endpoints that differ in their path alone. */
+export interface EndpointFamily extends Omit<Endpoint, 'steps'> {
+  /** The path, with `<…>` for the part that varies. */
+  path: string;
+  pattern: RegExp;
+  steps: (path: string) => readonly Step[];
 }

@@ -1,6 +1,6 @@
 import { formatScope } from '../../oauth/scope.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
-import { activeToken, tokenLeftToUs } from '../jwt/structured-token.ts';
+import { activeToken, tokenLeftToUs } from '../jwt/own-jwt.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { Step } from './endpoint-guards.ts';
 

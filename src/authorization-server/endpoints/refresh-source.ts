@@ -1,5 +1,11 @@
 import type { Context } from 'koa';
-import { keyedDigest } from '../../crypto/secret.ts';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { grantKey, openPayload } from '../engine/stored-names.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** How a repeated use of a refresh token differs from the first. Undefined where one of the two is not known. */
 export interface RepeatDifference {
@@ -54,4 +60,59 @@ export function compareSource(
       ? undefined
       : !now.some((digests) => digests[at] === first);
   return { address: differs(address, 0), userAgent: differs(userAgent, 1) };
+}
+
+/**
+ * Refuses, in place of the engine's answer, to give out a bearer token for a resource that takes only tokens that are
+ * bound to a key: the client learns here what it has to do, and has lost nothing.
+ * @see RFC 9449 sections 5 and 7.1; RFC 9728 section 2 `dpop_bound_access_tokens_required` (A13-09)
+ */
+export function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): void {
+  const { AccessToken, ClientCredentials } = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};
+  const token = AccessToken ?? ClientCredentials;
+  if (ctx.status !== 200 || !token || token.jkt !== undefined) return;
+  if (!resources.find(String(token.aud))?.dpopRequired) return;
+  answerWithOAuthError(
+    ctx,
+    400,
+    'invalid_dpop_proof',
+    'this resource takes only access tokens that are bound to a key: send a DPoP proof',
+  );
+}
+
+const kind = 'RefreshToken';
+
+/** What the engine keeps of a refresh token. */
+interface IssuedRefreshToken {
+  clientId: string;
+  accountId: string;
+  grantId: string;
+  /** Epoch seconds. */
+  exp: number;
+  /** The key it is bound to (RFC 9449). */
+  jkt?: string;
+}
+
+/**
+ * Ends the grant of a refresh token that was used and that its own client sends again when it has expired. The engine
+ * refuses it for its age and no longer looks whether it was used (RFC 9700 section 4.14.2; T-044). One that was never
+ * used has just grown old, and one that is bound to a key proves nothing without that key: neither ends anything.
+ * @param clientId the client, authenticated; undefined where it was not
+ * @param nowSeconds epoch seconds
+ * @returns whose grant was ended; undefined where none was
+ */
+export async function endExpiredFamily(
+  artifacts: ArtifactStore,
+  box: SealedBox,
+  refreshToken: string,
+  clientId: string | undefined,
+  nowSeconds: number,
+): Promise<{ accountId: string } | undefined> {
+  const id = hashSecret(kind, refreshToken);
+  const row = await artifacts.find(kind, id);
+  if (row?.consumedAt === undefined) return undefined;
+  const issued = openPayload<IssuedRefreshToken>(box, kind, row);
+  if (issued.clientId !== clientId || issued.jkt !== undefined || issued.exp > nowSeconds) return undefined;
+  await artifacts.revokeGrant(grantKey(issued.grantId));
+  return { accountId: issued.accountId };
 }

@@ -3,7 +3,7 @@ import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { grantKey } from '../engine/stored-names.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
-import { tokenLeftToUs } from '../jwt/structured-token.ts';
+import { tokenLeftToUs } from '../jwt/own-jwt.ts';
 import { answerRepeatedAssertion } from './client-assertion.ts';
 import type { Step } from './endpoint-guards.ts';
 

@@ -13,16 +13,14 @@ import { isInGrace } from '../engine/refresh-grace.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
-import { canonicalizeResources, tidyScope } from './authorization-request.ts';
-import { refuseUnboundToken } from './bound-token.ts';
-import { endExpiredFamily } from './expired-refresh.ts';
+import { tolerate } from '../tolerances/tolerances.ts';
+import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
+import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
-import { compareSource, describeSource } from './refresh-source.ts';
+import { compareSource, describeSource, endExpiredFamily, refuseUnboundToken } from './refresh-source.ts';
 import { noteReason } from './refusal-reason.ts';
-import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './repeated-use.ts';
 
 /** `allow` gives the first answer again, `end` ends the grant. */
 export type RepeatFromOtherAddress = 'allow' | 'end';

@@ -10,11 +10,12 @@ import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
   type ClientAdapterOptions,
+  type ClientSources,
   changeOfFirstConsent,
   createClientAdapter,
   createRegistrationTokenAdapter,
+  describeForRequest,
 } from './client-adapter.ts';
-import { type ClientSources, describeForRequest } from './client-for-request.ts';
 import { isInGrace, maxClockSkewSeconds } from './refresh-grace.ts';
 import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
 import { grantKey } from './stored-names.ts';

@@ -1,4 +1,12 @@
-import type { Account, Client, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import {
+  type Account,
+  type Client,
+  type ClientMetadata,
+  type Configuration,
+  interactionPolicy,
+  type JWK,
+  type KoaContextWithOIDC,
+} from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
@@ -8,20 +16,18 @@ import { supportedAuthMethods } from '../client-metadata.ts';
 import { cookieName } from '../cookie-name.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
-import { supportedPrompts } from '../endpoints/authorization-request.ts';
+import { supportedPrompts } from '../endpoints/authorization-endpoint.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
-import type { buildLogout } from '../logout/engine-feature.ts';
-import { logoutPaths } from '../logout/logout-endpoints.ts';
+import { type buildLogout, logoutPaths } from '../logout/logout-endpoints.ts';
 import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances/tolerances.ts';
 import type { Adapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
-import { buildInteractionPolicy } from './interaction-policy.ts';
-import { sessionTtl } from './session-life.ts';
+import { sessionTtl } from './session-browser.ts';
 import { secondsWithin } from './within-grant.ts';
 
 /** How long what is issued lives, in seconds. */
@@ -247,4 +253,28 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       },
     },
   };
+}
+
+/**
+ * Builds the policy that decides which pages an authorization request needs: a login where there is none or the client
+ * asks for one, and a consent each time, whatever was agreed before. The engine's own rule asks native clients alone
+ * and tells `prompt=none` to come back with `interaction_required`, where the standard has `consent_required`.
+ * @returns a policy for oidc-provider
+ * @see OpenID Connect Core 1.0 section 3.1.2.6; RFC 8252 section 8.6 (T-012, T-025)
+ */
+export function buildInteractionPolicy(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  const consent = policy.get('consent');
+  if (!consent) throw new TypeError('the engine has no consent prompt');
+  consent.checks.remove('native_client_prompt');
+  consent.checks.add(
+    new interactionPolicy.Check(
+      'each_authorization',
+      'each authorization needs a consent of its own',
+      'consent_required',
+      (ctx) => !ctx.oidc.result?.consent,
+    ),
+    0,
+  );
+  return policy;
 }

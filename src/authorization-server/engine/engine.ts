@@ -1,15 +1,15 @@
 import type { Context } from 'koa';
 import mount from 'koa-mount';
-import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import { createCookieSigner } from '../../crypto/cookie-signer.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
-import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
-import { compareSecretsAsRegistered } from './client-secrets.ts';
+import { isClientSecretHash, matchesClientSecret } from '../operator-clients/client-secret.ts';
+import { compareLocalhostPorts } from '../tolerances/tolerances.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
-import { knowScopes } from './live-scopes.ts';
 import { putBodyBack } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
@@ -105,5 +105,49 @@ export function createEngine(options: EngineOptions): Engine {
     renewScopes() {
       for (const { provider } of new Set([first, current])) knowScopes(provider, options.scopes());
     },
+  };
+}
+
+/**
+ * Has an engine that was made know other scopes from now on. It keeps those of its configuration in a set of its own,
+ * which everything in it reads: authorization requests, metadata, and the clients it loads.
+ * @param scopes all of them
+ */
+export function knowScopes(provider: Provider, scopes: readonly string[]): void {
+  const known = instance(provider).configuration.scopes;
+  known.clear();
+  for (const scope of scopes) known.add(scope);
+}
+
+/** A right secret that came the wrong way: only who has it learns which the right one is. */
+class SecretByOtherMethod extends errors.OIDCProviderError {
+  override name = 'SecretByOtherMethod';
+  constructor(registered: string | undefined) {
+    super(401, 'invalid_client');
+    this.error_description = `this client is registered for ${registered}, and has to send its secret so`;
+    this.expose = true;
+  }
+}
+
+/** The method a secret came by: in the body or in the header. */
+function methodOf({ oidc }: KoaContextWithOIDC): string {
+  return oidc.params?.client_secret === undefined ? 'client_secret_basic' : 'client_secret_post';
+}
+
+/**
+ * Has a provider compare client secrets as they are registered: with the hash, where only that is kept, and by the method of
+ * the client alone, where the engine takes one for the other (RFC 7591 section 2, T-047).
+ */
+export function compareSecretsAsRegistered({ Client }: Provider): void {
+  const comparePlain = Client.prototype.compareClientSecret;
+  Client.prototype.compareClientSecret = async function compare(sent) {
+    const stored = String(this.clientSecret);
+    const matches = isClientSecretHash(stored)
+      ? matchesClientSecret(stored, sent)
+      : await comparePlain.call(this, sent);
+    const ctx = Provider.ctx;
+    if (matches && ctx && methodOf(ctx) !== this.tokenEndpointAuthMethod)
+      throw new SecretByOtherMethod(this.tokenEndpointAuthMethod);
+    return matches;
   };
 }

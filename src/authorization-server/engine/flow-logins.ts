@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import type { SessionLife } from './session-life.ts';
+import type { SessionLife } from './session-browser.ts';
 
 /** The login of one authorization or device request, on an installation whose cookies other ports of the host get. */
 export interface FlowLogins {

@@ -11,13 +11,11 @@ import type { ConsentThrough, FindConsentThrough } from '../upstream-login/conse
 import type { NotAdmittedReason } from '../upstream-login/purposes.ts';
 import { choose, goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
-import type { AllowedBefore } from './allowed-before.ts';
+import { offeredDurations, readDuration } from '../views/duration-choice.ts';
 import { denyAccess, opensNothing } from './deny-access.ts';
-import { offeredDurations, readDuration } from './durations.ts';
-import { endEarlier } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
-import { makeGrant } from './make-grant.ts';
+import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
 import { goOn, showPage } from './page.ts';
 
 /** What the consent step works with. */

@@ -1,6 +1,9 @@
 import type { Context } from 'koa';
 import { equalSecrets, keyedDigest, randomSecret } from '../../crypto/secret.ts';
-import { BodyRefused, readBody } from '../endpoints/request-body.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { BodyRefused, readBody } from '../endpoints/form-body.ts';
+import { replayBody } from '../engine/replayed-body.ts';
 
 /** A form of ours has a few short fields. */
 const maxFormBytes = 16 * 1024;
@@ -87,4 +90,50 @@ export async function readForm(
   if (!isExpected(form.get('csrf') ?? ''))
     throw new FormRefused(403, 'This form does not belong to the page you have open.');
   return form;
+}
+
+/**
+ * Lets a form in that comes from a page of ours, as far as the browser says, and can be read (T-014, T-134); the engine reads
+ * it again, and looks for the token in it.
+ * @param origin our public origin
+ */
+export function takeOwnForm(origin: string): Step {
+  return async (ctx, next) => {
+    try {
+      replayBody(ctx, await readOwnBody(ctx, origin));
+    } catch (error) {
+      if (!(error instanceof FormRefused)) throw error;
+      return answerRefusedForm(ctx, error);
+    }
+    await next();
+  };
+}
+
+/**
+ * Answers a form post that is not carried out with a page that says why.
+ * @param account URL of the account page, where the form was one of those
+ */
+export function answerRefusedForm(
+  ctx: Context,
+  { status, message: description }: FormRefused,
+  account?: string,
+): void {
+  answerWithErrorPage(
+    ctx,
+    status,
+    { code: 'invalid_request', description },
+    { explanation: 'form_refused', ...(account !== undefined && { account }) },
+  );
+}
+
+/**
+ * Answers a request whose method a page does not take with 405, what it takes, and a page that says so (T-016).
+ * @param account URL of the account page, where it is one of those
+ * @returns whether it was answered
+ */
+export function refuseOtherMethods(ctx: Context, allowed: readonly string[], account?: string): boolean {
+  if (allowed.includes(ctx.method)) return false;
+  ctx.set('Allow', allowed.join(', '));
+  answerRefusedForm(ctx, new FormRefused(405, `use ${allowed.join(' or ')} here`), account);
+  return true;
 }

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
-import { loadDeviceRequest } from '../device/device-request.ts';
+import { loadDeviceRequest } from '../device/engine-feature.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { AnswerTarget } from '../views/answer-target.ts';
 import type { ClientSummary } from '../views/client-summary.ts';

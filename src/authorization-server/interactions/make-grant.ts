@@ -1,6 +1,12 @@
+import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
-import { undecidedResource } from '../engine/granted-scopes.ts';
-import { newGrant } from '../engine/new-grant.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { datedSecret, randomSecret } from '../../crypto/secret.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { AuditLog } from '../audit.ts';
+import { type ConsentedScopes, grantedScopes, undecidedResource } from '../engine/granted-scopes.ts';
+import { openPayload } from '../engine/stored-names.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 
 /** What a person gives an app. */
@@ -33,4 +39,82 @@ export async function makeGrant(provider: Provider, asked: AskedFor, given: Give
   }
   if (asked.isServerChosen) grant.rejectResourceScope(undecidedResource.scoped, 'openid');
   return grant.save();
+}
+
+/** Whose consent a grant is, and to which client. */
+export interface NewGrant {
+  accountId: string;
+  clientId: string;
+  /** For how long, in seconds. */
+  expiresIn: number;
+}
+
+/**
+ * Makes a consent record that is not saved yet. Its id begins with a date: most are used a moment after they were made, and
+ * then those of one commit, and what hangs on them, stand side by side in storage.
+ */
+export function newGrant(provider: Provider, { accountId, clientId, expiresIn }: NewGrant) {
+  const jti = datedSecret(Date.now(), randomSecret());
+  return Object.assign(new provider.Grant({ accountId, clientId }), { jti, expiresIn });
+}
+
+/** What an account has allowed a client before, at one resource, and what the client can still use. */
+export interface EarlierConsent {
+  /** Names of the grants, also of those that give only what needs no scope, as {@link ArtifactStore.revokeGrant} takes them. */
+  grantIds: readonly string[];
+  scopes: ReadonlySet<string>;
+  /** Whether older grants of the client, at whatever resource, may not have been looked at. */
+  mayHaveMore: boolean;
+}
+
+/**
+ * Looks up what an account has allowed a client at a resource.
+ * @param newest how many of its grants at any resource are looked at, from the newest on; all where it is left out
+ */
+export type AllowedBefore = (
+  accountId: string,
+  clientId: string,
+  resource: string,
+  newest?: number,
+) => Promise<EarlierConsent>;
+
+/**
+ * Creates the look at earlier consents. It is for the person to read and decides nothing: the same identifier does not
+ * prove the same app, so consent is asked whatever was given before (T-025).
+ * @param now epoch seconds
+ */
+export function createAllowedBefore(
+  artifacts: Pick<ArtifactStore, 'listLiveGrants'>,
+  box: SealedBox,
+  now: () => number,
+): AllowedBefore {
+  return async (accountId, clientId, resource, newest) => {
+    const grants = await artifacts.listLiveGrants(accountId, clientId, now(), newest);
+    const given = grants
+      .map(({ id, payload }) => {
+        const opened = openPayload<ConsentedScopes>(box, 'Grant', { id, payload });
+        return { id, scopes: grantedScopes(opened)[resource] };
+      })
+      .filter((grant) => grant.scopes !== undefined);
+    return {
+      grantIds: given.map(({ id }) => id),
+      scopes: new Set(given.flatMap(({ scopes = [] }) => scopes)),
+      mayHaveMore: grants.length === newest,
+    };
+  };
+}
+
+/**
+ * Ends what the client was given at this resource before, in the same commit as what is decided now. Only where the person
+ * says so: installs of one client share its identifier, and each has a grant of its own.
+ */
+export async function endEarlier(
+  ctx: Context,
+  { allowedBefore, audit }: { allowedBefore: AllowedBefore; audit: AuditLog },
+  accountId: string,
+  { clientId, resource }: AskedFor,
+): Promise<void> {
+  const { grantIds } = await allowedBefore(accountId, clientId, resource.resource);
+  for (const id of grantIds) currentWriteSet()?.add({ type: 'removeGrant', id });
+  if (grantIds.length > 0) audit('grant.revoked', ctx, { accountId, clientId, reason: 'ended_at_consent' });
 }

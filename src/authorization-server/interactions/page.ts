@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { textsFor } from '../texts/page-texts.ts';
 import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
-import { type OnwardTarget, renderOnward } from '../views/onward.ts';
+import { type OnwardTarget, renderOnward } from '../views/redirect-target.ts';
 
 /**
  * Sends a page of ours, with the headers every page has (T-017).

@@ -21,7 +21,7 @@ import {
   submitConsent,
   switchAccount,
 } from './consent.ts';
-import { createCsrfCheck, FormRefused, readForm } from './form.ts';
+import { answerRefusedForm, createCsrfCheck, FormRefused, readForm, refuseOtherMethods } from './form.ts';
 import {
   type AskedFor,
   finishInteraction,
@@ -32,7 +32,6 @@ import {
 } from './interaction.ts';
 import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasskey } from './login.ts';
 import { notePageOfForm } from './page-pass.ts';
-import { answerRefusedForm, refuseOtherMethods } from './refused-form.ts';
 import { showServers, submitServer } from './server-choice.ts';
 
 /** What the pages of an interaction work with. */

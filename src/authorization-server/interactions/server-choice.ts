@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AuditLog } from '../audit.ts';
-import { completeRequest } from '../endpoints/authorization-request.ts';
+import { completeRequest } from '../endpoints/authorization-endpoint.ts';
 import { undecidedResource } from '../engine/granted-scopes.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';

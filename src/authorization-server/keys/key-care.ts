@@ -1,7 +1,11 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
 import { type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
 import { isMisdated } from '../../crypto/next-key.ts';
+import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { SealedRows } from '../../storage/sealed-rows.ts';
+import type { Lifetimes } from '../engine/configuration.ts';
+import type { ProtectedResource } from '../resources.ts';
 
 /** How long the keys of each kind are used and kept. */
 export interface KeyTimes {
@@ -136,5 +140,79 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
       clearTimeout(timer);
       await running;
     },
+  };
+}
+
+/** After how many days in use keys get a successor; 0 for never. */
+export interface RotationDays {
+  signingDays: number;
+  cookieDays: number;
+  sealingDays: number;
+}
+
+const daySeconds = 86_400;
+
+/** How far clocks may be apart, and how long an answer may be on its way, in seconds. */
+const marginSeconds = 300;
+
+/** Longest life of what is sealed and then held by others (states of requests, nonces, client ids), in seconds. */
+const sealedOutsideSeconds = 30 * daySeconds;
+
+/**
+ * Gives the times of keys. A replaced signing key is published until the last token it signed has ended, a cookie key
+ * taken until the last login it vouches for has.
+ * @param lifetimes how long what is signed lives
+ * @param resources those whose access tokens have a life of their own among them
+ */
+export function keyTimes(
+  days: RotationDays,
+  lifetimes: Lifetimes,
+  resources: readonly Pick<ProtectedResource, 'accessTokenSeconds'>[],
+): KeyTimes {
+  const tokenSeconds = resources.map(({ accessTokenSeconds = 0 }) => accessTokenSeconds);
+  return {
+    rotateAfterSeconds: {
+      signing: days.signingDays * daySeconds,
+      cookies: days.cookieDays * daySeconds,
+      sealing: days.sealingDays * daySeconds,
+    },
+    keepSeconds: {
+      signing: Math.max(lifetimes.accessTokenSeconds, ...tokenSeconds) + marginSeconds,
+      cookies: Math.max(lifetimes.sessionSeconds, lifetimes.interactionSeconds) + marginSeconds,
+      sealing: sealedOutsideSeconds,
+    },
+  };
+}
+
+/** What is sealed anew, and with what. */
+export interface SealAnewOptions {
+  rows: SealedRows;
+  box: SealedBox;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Creates the change of what the database holds from an old sealing key to the one in use, in the background and in
+ * small batches.
+ * @returns a function of the id of an old key, that gives whether nothing needs that key any more
+ */
+export function createSealAnew({ rows, box, logger }: SealAnewOptions): (keyId: string) => Promise<boolean> {
+  return async (keyId) => {
+    let unreadable = 0;
+    await rows.reseal(keyId, (sealed, context) => {
+      try {
+        return box.seal(box.open(sealed, context), context);
+      } catch (error) {
+        if (!(error instanceof SealBroken)) throw error;
+        unreadable++;
+        return undefined;
+      }
+    });
+    if (unreadable > 0)
+      logger.warn(
+        { keyId, rows: unreadable },
+        'what is sealed under an old key cannot be opened, so the key is kept',
+      );
+    return !(await rows.countByKey()).has(keyId);
   };
 }

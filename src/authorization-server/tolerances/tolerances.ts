@@ -1,6 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ToleranceName } from '../../oauth/tolerances.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import type { Tolerated } from './tolerate.ts';
 
 /** Which tolerances are on: those that are not switched off. */
 export type ToleranceSwitches = Readonly<Partial<Record<ToleranceName, boolean>>>;
@@ -46,4 +49,93 @@ export function createTolerances(switches: ToleranceSwitches, logger: Logger): T
       return true;
     },
   };
+}
+
+/** What a redirect URI on `localhost` is without its port; undefined for any other. */
+function withoutLocalhostPort(uri: string): string | undefined {
+  const url = URL.parse(uri);
+  if (url?.hostname !== 'localhost') return undefined;
+  url.port = '';
+  return url.href;
+}
+
+/**
+ * Has the engine ask before it takes another port of `localhost` than the registered one. For `127.0.0.1` and `[::1]`
+ * any port is right (RFC 8252 section 7.3); `localhost` is a name, which that leaves out (section 8.3). The engine's
+ * documentation names this method as the one to put rules of one's own around (recipe "Redirect URI wildcards").
+ * @param provider the engine, whose clients are asked
+ */
+export function compareLocalhostPorts(provider: Provider): void {
+  const { prototype } = provider.Client;
+  const { redirectUriAllowed: takesRedirect } = prototype;
+  prototype.redirectUriAllowed = function takesRedirectUri(this: typeof prototype, uri: string): boolean {
+    if (!takesRedirect.call(this, uri)) return false;
+    if (this.redirectUris?.includes(uri) || withoutLocalhostPort(uri) === undefined) return true;
+    return tolerate('localhostPort', `redirect_uri at ${new URL(uri).host}`);
+  };
+}
+
+/** The client of a request: as the engine knows it, else as the request says. */
+function clientOf(ctx: Context): string | undefined {
+  const known = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.Client?.clientId;
+  const said = ctx.query.client_id;
+  return known ?? (typeof said === 'string' ? said : undefined);
+}
+
+/**
+ * Serves a request under the tolerances of the installation, and says in the log what it was let through with. One that
+ * was refused all the same is not logged: anybody can send those, under any client id.
+ * @param serve the request
+ */
+export async function noteTolerated(
+  ctx: Context,
+  tolerances: Tolerances,
+  serve: () => Promise<void>,
+): Promise<void> {
+  const tolerated = await serveTolerantly(tolerances.isOn, serve);
+  if (ctx.status >= 400) return;
+  for (const each of tolerated) tolerances.note(each, clientOf(ctx), ctx.state.requestId);
+}
+
+/** What a request was let through with: which tolerance, and what of the request asked for it. */
+export interface Tolerated {
+  tolerance: ToleranceName;
+  because: string;
+}
+
+interface Indulgence {
+  isOn: (name: ToleranceName) => boolean;
+  tolerated: Tolerated[];
+}
+
+const current = new AsyncLocalStorage<Indulgence>();
+
+/**
+ * Decides about a quirk at the place that knows it, and remembers that it was let through. Asked only where the strict
+ * rule would refuse. Outside of a request nothing is switched off.
+ * @param because what the client did, without a secret in it
+ * @returns whether the request may go on
+ */
+export function tolerate(tolerance: ToleranceName, because: string): boolean {
+  const indulgence = current.getStore();
+  if (!indulgence) return true;
+  if (!indulgence.isOn(tolerance)) return false;
+  if (!indulgence.tolerated.some((known) => known.tolerance === tolerance))
+    indulgence.tolerated.push({ tolerance, because });
+  return true;
+}
+
+/**
+ * Runs a request with the installation's tolerances.
+ * @param isOn which are switched on
+ * @param serve the request
+ * @returns what it was let through with, each tolerance once
+ */
+export async function serveTolerantly(
+  isOn: (name: ToleranceName) => boolean,
+  serve: () => Promise<void>,
+): Promise<readonly Tolerated[]> {
+  const tolerated: Tolerated[] = [];
+  await current.run({ isOn, tolerated }, serve);
+  return tolerated;
 }

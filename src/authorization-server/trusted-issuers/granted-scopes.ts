@@ -1,6 +1,7 @@
 import { errors } from 'oidc-provider';
 import { parseScope, personalScopes } from '../../oauth/scope.ts';
-import type { ProtectedResource } from '../resources.ts';
+import type { ClientKeysRefused } from '../client-keys/key-set.ts';
+import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 
 /** Who has a say in what a token may do. */
 export interface ScopeLimits {
@@ -35,4 +36,49 @@ export function grantScopes({ resource, asked, limits, fallback, excess }: Scope
   const given = (wanted.length > 0 ? wanted : fallback).filter(isAllowed);
   if (given.length === 0) throw new errors.InvalidScope('there is nothing that may be given here', '');
   return given;
+}
+
+/**
+ * Gives the resource of a token that nobody is asked about (RFC 8707 section 2.2).
+ * @param asked the `resource` of the request, if any
+ * @param asserted what the assertion is for, where its kind says so; the request may not ask for another
+ * @param allowed those it may be; all there are where undefined
+ * @throws errors.InvalidTarget
+ */
+export function chooseResource(
+  resources: ResourceRegistry,
+  asked: string | undefined,
+  asserted: string | undefined,
+  allowed: readonly string[] | undefined,
+): ProtectedResource {
+  const named = asserted ?? asked;
+  const found = named === undefined ? resources.default : resources.find(named);
+  if (!found) throw new errors.InvalidTarget('the resource is not served here');
+  if (asked !== undefined && resources.find(asked) !== found)
+    throw new errors.InvalidTarget('the assertion is for another resource');
+  if (allowed !== undefined && !allowed.includes(found.resource))
+    throw new errors.InvalidTarget('this issuer does not open this resource');
+  return found;
+}
+
+/**
+ * An assertion that is refused (RFC 7523 section 3.1).
+ * @param fault what is wrong, as the end of a sentence that begins with "the assertion"
+ */
+export function assertionRefused(fault: string): errors.InvalidGrant {
+  const refusal = new errors.InvalidGrant(fault);
+  refusal.error_description = `the assertion ${fault}`;
+  return refusal;
+}
+
+/** Keys of an issuer that cannot be had now: nothing is wrong with the assertion, which can be sent again. */
+export class IssuerKeysMissing extends errors.OIDCProviderError {
+  override name = 'IssuerKeysMissing';
+  readonly retryAfterSeconds: number;
+  constructor(issuer: string, cause: ClientKeysRefused) {
+    super(503, 'temporarily_unavailable', { cause });
+    this.expose = true;
+    this.retryAfterSeconds = cause.retryAfterSeconds;
+    this.error_description = `the keys of ${issuer} cannot be had now; send the assertion again in ${cause.retryAfterSeconds} seconds`;
+  }
 }

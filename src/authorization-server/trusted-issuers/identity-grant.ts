@@ -2,17 +2,21 @@ import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { isEmailVerified } from '../../oauth/identity-claims.ts';
 import { parseScope } from '../../oauth/scope.ts';
+import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import type { Identity, IdentityStore } from '../../storage/identities.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
-import { newGrant } from '../engine/new-grant.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
-import type { FoundAccount } from '../found-account.ts';
-import { findAccount } from './account-of-identity.ts';
+import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
+import { newGrant } from '../interactions/make-grant.ts';
 import { type Assertion, keyOfAssertion, skewSeconds } from './assertion.ts';
-import { chooseResource } from './chosen-resource.ts';
-import { assertionRefused } from './grant-refused.ts';
-import { grantScopes } from './granted-scopes.ts';
-import type { JwtBearerOptions } from './jwt-bearer-options.ts';
-import { type IdentityRules, jwtBearerGrant, type TrustedIssuer } from './trusted-issuer.ts';
+import { assertionRefused, chooseResource, grantScopes } from './granted-scopes.ts';
+import {
+  type AccountRules,
+  type IdentityRules,
+  type JwtBearerOptions,
+  jwtBearerGrant,
+  type TrustedIssuer,
+} from './trusted-issuer.ts';
 
 /** The kind under which used assertions are remembered. */
 const usedAssertionKind = 'IdentityAssertion';
@@ -103,4 +107,55 @@ export async function issueToPerson(
   await giveToken(request, token, scopes, {}, keyOfAssertion(assertion));
   if (found.by !== 'known') audit(`account.${found.by}`, ctx, { issuer, subject });
   audit('identity.accepted', ctx, { issuer, subject });
+}
+
+/** What an assertion says of a person. */
+export interface AssertedPerson extends Identity {
+  /** Undefined if the issuer names none, or does not say that it is verified. */
+  email: string | undefined;
+}
+
+/** What accounts are found with. */
+export interface AccountSources {
+  accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
+  identities: IdentityStore;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Whether the operator takes the issuer's word for an address. */
+function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
+  return isEmailAddress(email) && emailDomains.includes(email.slice(email.indexOf('@') + 1));
+}
+
+/**
+ * Finds the account of a person that an identity provider speaks for (A13-08, T-104): by the operator's list, else by the
+ * subject it was linked to before, else, for domains that the operator named, by the e-mail address, once: an account
+ * that the issuer knows as somebody else already is not given to another, whoever has its address now.
+ * @returns undefined where nobody is meant who may come in; a disabled account is nobody's
+ */
+export async function findAccount(
+  { accounts, identities, now }: AccountSources,
+  rules: AccountRules,
+  person: AssertedPerson,
+): Promise<FoundAccount | undefined> {
+  const { issuer, subject } = person;
+  const known = (account: Account | undefined): FoundAccount | undefined =>
+    account && account.disabledAt === undefined ? { account, by: 'known', changes: [] } : undefined;
+
+  if (Object.hasOwn(rules.subjects, subject))
+    return known(await accounts.findByEmail(rules.subjects[subject] ?? ''));
+  const linked = await identities.findAccount({ issuer, subject });
+  if (linked !== undefined) return known(await accounts.find(linked));
+
+  const email = normalizeEmail(person.email ?? '');
+  if (!isVouchedFor(email, rules)) return undefined;
+  const account = await accounts.findByEmail(email);
+  if (account) {
+    const isTaken = (await identities.findSubject(issuer, account.id)) !== undefined;
+    if (isTaken || account.disabledAt !== undefined) return undefined;
+    return linkAccount(account, { issuer, subject }, now());
+  }
+  if (!rules.create) return undefined;
+  return createAccount(email, { issuer, subject }, now());
 }

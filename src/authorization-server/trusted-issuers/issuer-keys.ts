@@ -1,9 +1,9 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { ClientKeys } from '../client-keys/client-keys.ts';
-import { ClientKeysRefused } from '../client-keys/keys-refused.ts';
+import { ClientKeysRefused } from '../client-keys/key-set.ts';
 import type { Assertion } from './assertion.ts';
-import { assertionRefused, IssuerKeysMissing } from './grant-refused.ts';
+import { assertionRefused, IssuerKeysMissing } from './granted-scopes.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';
 
 /** Most keys that are tried for one assertion: a set without names costs no more than this. */

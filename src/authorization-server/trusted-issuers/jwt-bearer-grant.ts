@@ -1,13 +1,17 @@
 import { errors } from 'oidc-provider';
 import type { GrantRequest, OwnGrant } from '../engine/grant-parts.ts';
-import { type Assertion, findFault, readAssertion } from './assertion.ts';
-import { assertionRefused, IssuerKeysMissing } from './grant-refused.ts';
-import { identityAssertionType, identityChecks } from './identity-assertion.ts';
+import {
+  type Assertion,
+  findFault,
+  identityAssertionType,
+  identityChecks,
+  readAssertion,
+  workloadChecks,
+} from './assertion.ts';
+import { assertionRefused, IssuerKeysMissing } from './granted-scopes.ts';
 import { issueToPerson } from './identity-grant.ts';
 import { requireSignature } from './issuer-keys.ts';
-import type { JwtBearerOptions } from './jwt-bearer-options.ts';
-import { jwtBearerGrant } from './trusted-issuer.ts';
-import { workloadChecks } from './workload-assertion.ts';
+import { type JwtBearerOptions, jwtBearerGrant } from './trusted-issuer.ts';
 import { issueToWorkload } from './workload-grant.ts';
 
 /** What kind of assertion it is; the type decides, so that none is taken for another (RFC 8725 section 3.11). */

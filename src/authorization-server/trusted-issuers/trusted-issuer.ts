@@ -1,4 +1,9 @@
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { AuditLog } from '../audit.ts';
+import type { ClientKeys } from '../client-keys/client-keys.ts';
 import type { ClientKeySet } from '../client-keys/key-set.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import type { AccountSources } from './identity-grant.ts';
 
 /** Whose accounts the people of an identity provider are. */
 export interface AccountRules {
@@ -48,3 +53,17 @@ export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** What the metadata calls the profile of it for identity assertions (draft-ietf-oauth-identity-assertion-authz-grant). */
 export const identityAssertionProfile = 'urn:ietf:params:oauth:grant-profile:id-jag';
+
+/** What the grant for assertions works with. */
+export interface JwtBearerOptions extends AccountSources {
+  /** Our issuer. */
+  issuer: string;
+  trustedIssuers: readonly TrustedIssuer[];
+  /** Key sets of issuers. */
+  keys: ClientKeys;
+  artifacts: Pick<ArtifactStore, 'find'>;
+  resources: ResourceRegistry;
+  /** Life of an access token where its resource says nothing, in seconds. */
+  accessTokenSeconds: number;
+  audit: AuditLog;
+}

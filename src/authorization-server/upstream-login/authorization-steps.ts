@@ -9,8 +9,6 @@ import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import { grantKey } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
-import type { AllowedBefore } from '../interactions/allowed-before.ts';
-import { endEarlier } from '../interactions/end-earlier.ts';
 import {
   type AskedFor,
   finishInteraction,
@@ -19,16 +17,16 @@ import {
   readRequest,
   resumeInteraction,
 } from '../interactions/interaction.ts';
-import { makeGrant } from '../interactions/make-grant.ts';
+import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
 import { goOn } from '../interactions/page.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
 import { checkAdmission } from './admission.ts';
 import { noteChoice } from './choice.ts';
+import { checkRoles, scopesForRoles } from './consent-through.ts';
 import { acrOfUpstreamSession } from './login-acr.ts';
 import { type AuthorizationPurpose, NotAdmitted, type PurposeSteps } from './purposes.ts';
-import { checkRoles, scopesForRoles } from './role-scopes.ts';
 
 /** What a login for an authorization request works with. */
 export interface AuthorizationStepsOptions {

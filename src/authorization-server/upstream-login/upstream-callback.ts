@@ -11,7 +11,7 @@ import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '../endpoints/error-page.ts';
 import { createRepeatedAnswers } from '../endpoints/repeated-answers.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
+import { failureOf, isUpstreamFault, type UpstreamStates } from './begin-upstream.ts';
 import {
   type Arrival,
   type Failure,
@@ -20,7 +20,6 @@ import {
   type StepsByPurpose,
   type UpstreamPurpose,
 } from './purposes.ts';
-import type { UpstreamStates } from './upstream-states.ts';
 
 /** What the callback works with. */
 export interface UpstreamCallbackOptions {

@@ -7,15 +7,14 @@ import type { Vault } from '../../upstream/vault.ts';
 import type { OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import type { AllowedBefore } from '../interactions/allowed-before.ts';
+import type { AllowedBefore } from '../interactions/make-grant.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { believedAbout } from './account-of-login.ts';
 import { createAccountSteps } from './account-steps.ts';
 import { createAuthorizationSteps } from './authorization-steps.ts';
-import { type BeginUpstream, createBeginUpstream } from './begin-upstream.ts';
+import { type BeginUpstream, createBeginUpstream, createUpstreamStates } from './begin-upstream.ts';
 import { createConsentThrough, type FindConsentThrough } from './consent-through.ts';
 import { createUpstreamCallback } from './upstream-callback.ts';
-import { createUpstreamStates } from './upstream-states.ts';
 
 /** What logins through upstreams are made of. */
 export interface UpstreamLoginOptions {

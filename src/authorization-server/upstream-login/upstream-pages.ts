@@ -4,17 +4,16 @@ import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/up
 import type { AuditLog } from '../audit.ts';
 import type { Lifetimes } from '../engine/configuration.ts';
 import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
-import { offeredDurations, readDuration } from '../interactions/durations.ts';
 import { csrfToken } from '../interactions/form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from '../interactions/interaction.ts';
 import { goOn, showPage } from '../interactions/page.ts';
 import type { StandingOf } from '../operator-clients/standing.ts';
 import { textsFor } from '../texts/page-texts.ts';
+import { offeredDurations, readDuration } from '../views/duration-choice.ts';
 import { renderUpstreamApprove } from '../views/upstream-approve.ts';
 import { renderUpstreamFault, type UpstreamFaultName } from '../views/upstream-fault.ts';
-import type { BeginUpstream } from './begin-upstream.ts';
+import { type BeginUpstream, failureOf, isUpstreamFault } from './begin-upstream.ts';
 import { noteChoice, readChoice, waysIn } from './choice.ts';
-import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
 import type { Approved } from './purposes.ts';
 
 /** What the pages around an upstream work with, in an authorization request. */

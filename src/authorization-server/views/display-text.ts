@@ -1,3 +1,5 @@
+import type { Texts } from '../texts/texts.ts';
+
 /** Longest text shown for a name, in characters (code points), the ellipsis included (T-060). */
 export const maxDisplayCharacters = 100;
 
@@ -32,4 +34,17 @@ export function displayText(text: string, maxCharacters = maxDisplayCharacters):
     .slice(0, maxCharacters - 1)
     .join('')
     .trimEnd()}…`;
+}
+
+/**
+ * A time in the words of a page's language, in UTC: pages have no script that would know where the person is.
+ * @param seconds epoch seconds
+ */
+export function timeWords(texts: Texts, seconds: number): string {
+  const format = new Intl.DateTimeFormat(texts.language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  });
+  return `${format.format(seconds * 1000)} UTC`;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createClientKeys } from '../../../src/authorization-server/client-keys/client-keys.ts';
-import { ClientKeysRefused } from '../../../src/authorization-server/client-keys/keys-refused.ts';
+import { ClientKeysRefused } from '../../../src/authorization-server/client-keys/key-set.ts';
 import { FetchRefused } from '../../../src/net/fetch-refused.ts';
 import type { FetchedDocument } from '../../../src/net/guarded-fetch.ts';
 
-// Over src/authorization-server/client-keys/keys-refused.ts, too.
+// Over src/authorization-server/client-keys/key-set.ts, too.
 
 const url = 'https://app.example.com/keys.json';
 const often = { times: 1_000, windowSeconds: 60 };

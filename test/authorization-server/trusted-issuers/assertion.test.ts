@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { findFault, readAssertion } from '../../../src/authorization-server/trusted-issuers/assertion.ts';
-import { identityChecks } from '../../../src/authorization-server/trusted-issuers/identity-assertion.ts';
-import { workloadChecks } from '../../../src/authorization-server/trusted-issuers/workload-assertion.ts';
+import {
+  findFault,
+  identityChecks,
+  readAssertion,
+  workloadChecks,
+} from '../../../src/authorization-server/trusted-issuers/assertion.ts';
 
 const context = { issuer: 'https://as.example', clientId: 'desk', nowSeconds: 1_800_000_000 };
 const claims = {

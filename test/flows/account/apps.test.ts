@@ -4,10 +4,9 @@
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/account/overview-page.ts
 // src/authorization-server/account/connected-apps.ts
-// src/authorization-server/account/client-summaries.ts
-// src/authorization-server/account/page-missing.ts
+// src/authorization-server/account/account-request.ts
 // src/authorization-server/views/account/overview.ts
-// src/authorization-server/views/account/time-words.ts
+// src/authorization-server/views/display-text.ts
 // src/mcp/sessions/account-sessions.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

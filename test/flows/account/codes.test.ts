@@ -1,10 +1,9 @@
 // One-time codes, turned on by their person and asked for after the password:
 // src/authorization-server/account/codes-page.ts
-// src/authorization-server/account/fresh-codes.ts
 // src/authorization-server/authentication/authentication.ts
 // src/authorization-server/authentication/second-factor.ts
 // src/authorization-server/views/account/codes.ts
-// src/authorization-server/views/code.ts
+// src/authorization-server/views/login.ts
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Accounts elsewhere on /account, with a real upstream:
-// src/authorization-server/account/go-upstream.ts
+// src/authorization-server/account/upstreams-page.ts
 // src/authorization-server/account/linked-upstreams.ts
 // src/authorization-server/account/upstreams-page.ts
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -12,7 +12,7 @@ import {
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/durations.ts, src/authorization-server/interactions/consent.ts and
+// Over src/authorization-server/views/duration-choice.ts, src/authorization-server/interactions/consent.ts and
 // src/authorization-server/engine/configuration.ts.
 
 let gatehouse: RunningGatehouse;

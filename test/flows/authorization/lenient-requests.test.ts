@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoints/authorization-request.ts, src/authorization-server/endpoints/form-body.ts and
+// Flows of src/authorization-server/endpoints/authorization-endpoint.ts, src/authorization-server/endpoints/form-body.ts and
 // src/authorization-server/client-metadata.ts: what clients of the field send.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

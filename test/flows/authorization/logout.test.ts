@@ -1,5 +1,5 @@
-// Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/engine-feature.ts and
-// src/authorization-server/interactions/own-form.ts.
+// Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/logout-endpoints.ts and
+// src/authorization-server/interactions/form.ts.
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';

@@ -6,7 +6,7 @@ import { approve, authorization, openConsent, redeem, redirectUri, register } fr
 import { expectErrorPage } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// What each request has to ask is decided in src/authorization-server/engine/interaction-policy.ts.
+// What each request has to ask is decided in src/authorization-server/engine/configuration.ts.
 
 let gatehouse: RunningGatehouse;
 let native: string;

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoints/authorization-request.ts and
+// Flows of src/authorization-server/endpoints/authorization-endpoint.ts and
 // src/authorization-server/endpoints/authorization-endpoint.ts, for requests that are pushed (RFC 9126).
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

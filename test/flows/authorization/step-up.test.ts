@@ -14,7 +14,7 @@ import {
 import { grace } from '../../support/served.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/allowed-before.ts, src/authorization-server/interactions/consent.ts and
+// Over src/authorization-server/interactions/make-grant.ts, src/authorization-server/interactions/consent.ts and
 // src/authorization-server/views/scope-list.ts.
 
 let gatehouse: RunningGatehouse;

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/bonds/refresh-bond.ts, src/authorization-server/bonds/bonded-tokens.ts,
+// Flows of src/authorization-server/bonds/link-standing.ts, src/authorization-server/bonds/link-standing.ts,
 // src/authorization-server/bonds/link-standing.ts, src/upstream/bond/look.ts and src/upstream/bond/standing.ts.
 import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';

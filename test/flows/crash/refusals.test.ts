@@ -1,4 +1,5 @@
-// Flows of src/authorization-server/audit-tally.ts and src/authorization-server/audit-trail.ts.
+// Flows of src/authorization-server/audit-trail.ts and src/authorization-server/audit-trail.ts.
+
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished, vi } from 'vitest';

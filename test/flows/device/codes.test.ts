@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/device/device-polling.ts, src/authorization-server/device/device-pages.ts and
+// Flows of src/authorization-server/device/device-endpoints.ts, src/authorization-server/device/device-pages.ts and
 // src/authorization-server/device/device-endpoints.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

@@ -1,5 +1,5 @@
 // Flows of src/authorization-server/device/device-endpoints.ts, src/authorization-server/device/engine-feature.ts,
-// src/authorization-server/device/device-pages.ts and src/authorization-server/device/device-polling.ts.
+// src/authorization-server/device/device-pages.ts and src/authorization-server/device/device-endpoints.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { refresh, tryAccess } from '../../support/oauth.ts';

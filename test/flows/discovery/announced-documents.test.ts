@@ -1,4 +1,4 @@
-// Over src/authorization-server/server.ts and src/authorization-server/client-documents/reachability.ts.
+// Over src/authorization-server/server.ts and src/authorization-server/client-documents/host-policy.ts.
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthorizationServerMetadata } from '../../../src/oauth/metadata.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';

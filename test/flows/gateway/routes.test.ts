@@ -1,6 +1,6 @@
 // Flows through src/composition/wanted-servers.ts, src/composition/served-routes.ts, src/composition/route-backend.ts,
 // src/composition/route-sessions.ts, src/composition/route-metrics.ts, src/app/app.ts, src/settings/scope-problems.ts and
-// src/authorization-server/engine/live-scopes.ts: two real programs behind one gate, each at a path of its own.
+// src/authorization-server/engine/engine.ts: two real programs behind one gate, each at a path of its own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SettingsInput } from '../../../src/options.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

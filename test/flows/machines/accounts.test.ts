@@ -4,7 +4,7 @@ import { tryAccess } from '../../support/oauth.ts';
 import { expectRefused, expectTokens } from '../token/subject.ts';
 import { type EnterpriseSetUp, trustIdentityProvider } from './subject.ts';
 
-// Over src/authorization-server/trusted-issuers/account-of-identity.ts.
+// Over src/authorization-server/trusted-issuers/identity-grant.ts.
 
 async function trusting(accounts: object): Promise<EnterpriseSetUp> {
   const setUp = await trustIdentityProvider({ accounts });

@@ -15,8 +15,8 @@ import {
 } from './subject.ts';
 
 // Over src/authorization-server/trusted-issuers/jwt-bearer-grant.ts, src/authorization-server/trusted-issuers/identity-grant.ts,
-// src/authorization-server/trusted-issuers/identity-assertion.ts, src/authorization-server/trusted-issuers/trusted-issuer.ts,
-// src/authorization-server/trusted-issuers/grant-refused.ts, src/authorization-server/engine/grant-parts.ts,
+// src/authorization-server/trusted-issuers/assertion.ts, src/authorization-server/trusted-issuers/trusted-issuer.ts,
+// src/authorization-server/trusted-issuers/granted-scopes.ts, src/authorization-server/engine/grant-parts.ts,
 // src/authorization-server/engine/oidc-provider-grants.d.ts and
 // src/authorization-server/own-grants.ts.
 

@@ -5,7 +5,7 @@ import { obtainTokens, post, tryAccess } from '../../support/oauth.ts';
 import { expectRefused, expectTokens, generousLimits } from '../token/subject.ts';
 import { basic, clientWithSecret, tokenExchange } from './subject.ts';
 
-// Over src/authorization-server/token-exchange/token-exchange-grant.ts, src/authorization-server/token-exchange/exchange-checks.ts,
+// Over src/authorization-server/token-exchange/token-exchange-grant.ts, src/authorization-server/token-exchange/token-exchange-grant.ts,
 // src/authorization-server/token-exchange/exchange-rule.ts and src/authorization-server/token-exchange/actor.ts.
 
 const types = 'urn:ietf:params:oauth:token-type';

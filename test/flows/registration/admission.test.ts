@@ -15,7 +15,7 @@ import { expectErrorPage } from '../../support/refusal.ts';
 import { type ManagedClient, manage, postRegistration } from '../../support/registration.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/registration/admission.ts, src/authorization-server/registration/invitation-guard.ts and
+// Over src/authorization-server/registration/admission.ts, src/authorization-server/registration/admission.ts and
 // src/authorization-server/registration/registration-endpoint.ts.
 
 const running: RunningGatehouse[] = [];

@@ -4,7 +4,7 @@ import { countIssued } from '../../support/issued.ts';
 import { patience } from '../../support/patience.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
-// Over src/authorization-server/endpoints/request-body.ts and src/authorization-server/endpoints/registration-request.ts.
+// Over src/authorization-server/endpoints/form-body.ts and src/authorization-server/registration/registration-endpoint.ts.
 
 let gatehouse: RunningGatehouse;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
 
-// Over src/authorization-server/limits.ts, src/authorization-server/endpoints/request-body.ts and src/app/client-address.ts.
+// Over src/authorization-server/limits.ts, src/authorization-server/endpoints/form-body.ts and src/app/client-address.ts.
 
 const running: RunningGatehouse[] = [];
 afterEach(async () => {

@@ -8,9 +8,9 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { post, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { countStatuses, expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
-// Over src/authorization-server/endpoints/client-assertion.ts, src/authorization-server/engine/client-for-request.ts,
-// src/authorization-server/client-keys/assertion-algorithms.ts, src/authorization-server/client-keys/keys-refused.ts and
-// src/authorization-server/client-keys/key-metadata.ts.
+// Over src/authorization-server/endpoints/client-assertion.ts, src/authorization-server/engine/client-adapter.ts,
+// src/authorization-server/client-keys/assertion-algorithms.ts, src/authorization-server/client-keys/key-set.ts and
+// src/authorization-server/client-keys/key-set.ts.
 
 let gatehouse: RunningGatehouse;
 let key: ClientKey;

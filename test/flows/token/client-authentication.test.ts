@@ -6,7 +6,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { post, redeem, register } from '../../support/oauth.ts';
 import { expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
-// Over src/authorization-server/engine/client-secrets.ts.
+// Over src/authorization-server/engine/engine.ts.
 
 type Fields = Record<string, string>;
 

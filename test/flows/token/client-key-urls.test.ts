@@ -10,7 +10,7 @@ import { post, redeem, refresh, register } from '../../support/oauth.ts';
 import { serveProcess } from '../attacks/support/served-process.ts';
 import { expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
-// Over src/authorization-server/client-keys/client-keys.ts and src/authorization-server/engine/client-for-request.ts.
+// Over src/authorization-server/client-keys/client-keys.ts and src/authorization-server/engine/client-adapter.ts.
 
 const often = { times: 100_000, windowSeconds: 60 };
 

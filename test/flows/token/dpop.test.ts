@@ -1,5 +1,5 @@
-// Flows of src/oauth/dpop.ts, src/authorization-server/endpoints/bound-token.ts and
-// src/authorization-server/endpoints/repeated-use.ts.
+// Flows of src/oauth/dpop.ts, src/authorization-server/endpoints/refresh-source.ts and
+// src/authorization-server/endpoints/client-assertion.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';

@@ -1,5 +1,5 @@
 // Flows of src/authorization-server/endpoints/refresh-answer.ts, src/authorization-server/endpoints/refresh-source.ts and
-// src/authorization-server/endpoints/expired-refresh.ts.
+// src/authorization-server/endpoints/refresh-source.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/request-body.ts,
+// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/form-body.ts,
 // src/authorization-server/endpoints/form-body.ts, src/authorization-server/engine/replayed-body.ts and
 // src/authorization-server/endpoints/oauth-answer.ts.
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 import Provider, { type JWK } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
-import { compareSecretsAsRegistered } from '../../../src/authorization-server/engine/client-secrets.ts';
+import { compareSecretsAsRegistered } from '../../../src/authorization-server/engine/engine.ts';
 import {
   hashClientSecret,
   matchesClientSecret,

@@ -1,6 +1,6 @@
 // Walks src/authorization-server/upstream-login/upstream-login.ts, src/authorization-server/upstream-login/authorization-steps.ts,
 // src/authorization-server/upstream-login/consent-through.ts, src/authorization-server/interactions/make-grant.ts and
-// src/authorization-server/interactions/end-earlier.ts.
+// src/authorization-server/interactions/make-grant.ts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

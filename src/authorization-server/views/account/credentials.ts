@@ -1,8 +1,7 @@
 import type { Texts } from '../../texts/texts.ts';
-import { displayText } from '../display-text.ts';
+import { displayText, timeWords } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage } from './frame.ts';
-import { timeWords } from './time-words.ts';
 
 /** Longest value a person may enter, in characters: keys and tokens are shorter. */
 export const maxCredentialLength = 8_192;

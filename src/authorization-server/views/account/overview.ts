@@ -1,9 +1,8 @@
 import type { Texts } from '../../texts/texts.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from '../client-summary.ts';
-import { displayText } from '../display-text.ts';
+import { displayText, timeWords } from '../display-text.ts';
 import { renderLayout } from '../layout.ts';
 import { type Markup, markup } from '../markup.ts';
-import { timeWords } from './time-words.ts';
 
 /** An app that may act for the person: one grant. */
 export interface ConnectedApp {

@@ -1,10 +1,9 @@
 import type { StoredPasskey } from '../../../storage/passkeys.ts';
 import type { Texts } from '../../texts/texts.ts';
-import { displayText } from '../display-text.ts';
+import { displayText, timeWords } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
 import { maxPasskeyName, passkeyNameField, renderPasskeyRegistration } from '../passkey-form.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } from './frame.ts';
-import { timeWords } from './time-words.ts';
 
 /** What the page of passkeys shows. */
 export interface PasskeysPage extends AccountPageFrame {

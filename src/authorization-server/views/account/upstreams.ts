@@ -1,8 +1,7 @@
 import type { Texts } from '../../texts/texts.ts';
-import { displayText } from '../display-text.ts';
+import { displayText, timeWords } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } from './frame.ts';
-import { timeWords } from './time-words.ts';
 
 /** A third party's authorization server, as people are told of it. */
 export interface NamedUpstream {
