@@ -43,15 +43,13 @@ import {
 import { startSweeper } from './composition/sweeper.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
 import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
-import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
-import type { KeySet } from './crypto/keys.ts';
-import { createSealedBox } from './crypto/sealed-box.ts';
-import { keyedDigest } from './crypto/secret.ts';
-import { createTextSeal } from './crypto/text-seal.ts';
+import type { KeySet } from './crypto/key-schedule.ts';
+import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
+import { createCookieSigner, keyedDigest } from './crypto/secret.ts';
 import { checkGivenParts, partNames } from './given-parts.ts';
 import { createSessionsInUse } from './mcp/index.ts';
-import { demandedProxy } from './net/proxy-environment.ts';
+import { demandedProxy } from './net/guarded-fetch.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -64,7 +62,7 @@ import {
   createLocalVerifier,
   type DpopPolicy,
 } from './resource-server/index.ts';
-import { makeAll, SettingsRefused } from './settings/settings-refused.ts';
+import { makeAll, SettingsRefused } from './settings/issues.ts';
 import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';

@@ -1,5 +1,5 @@
-import { isRecord } from './settings/scope-problems.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
+import { SettingsRefused } from './settings/issues.ts';
+import { isRecord } from './settings/scopes.ts';
 
 /** What only code can give to `createGatehouse`, beside the settings of the config file. */
 export const partNames = ['storage', 'keys', 'keyRing', 'server', 'backend', 'logger'] as const;

@@ -37,4 +37,4 @@ export {
 export type { AuthInfo } from './oauth/auth-info.ts';
 export type { Logger } from './observability/logger.ts';
 export type { OwnServer, ProtectedServer } from './protected-server.ts';
-export { SettingsRefused } from './settings/settings-refused.ts';
+export { SettingsRefused } from './settings/issues.ts';

@@ -6,7 +6,7 @@ import { notesServer } from './notes-server.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
+import { SettingsRefused } from './settings/issues.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** What `createLocalGatehouse` takes: settings of the config file, and what only code can give. */

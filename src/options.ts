@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
-import { origin, proxy } from './settings/addresses.ts';
-import { withBaselineRule } from './settings/baseline-rule.ts';
+import { origin, proxy, publicUrl } from './settings/addresses.ts';
 import { clientSettings } from './settings/clients.ts';
-import { describeIssues } from './settings/issues.ts';
+import { describeIssues, SettingsRefused, whenFieldsValid } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
-import { limitSettings } from './settings/limits.ts';
-import { loginSettings } from './settings/login.ts';
-import { mcpSettings } from './settings/mcp.ts';
+import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './settings/limits.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
@@ -18,15 +15,12 @@ import {
   rotationSettings,
   schedulingSetting,
 } from './settings/operation.ts';
-import { publicUrl } from './settings/public-url.ts';
 import { resourceSettings } from './settings/resources.ts';
-import { findRouteProblems, routeSettings, soundRoutes } from './settings/routes.ts';
-import { isRecord } from './settings/scope-problems.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
-import { tokenSettings } from './settings/tokens.ts';
+import { findRouteProblems, routeSettings, validRoutes } from './settings/routes.ts';
+import { withBaselineRule } from './settings/rule-advice.ts';
+import { isRecord } from './settings/scopes.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
-import { whereSound } from './settings/where-sound.ts';
 
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
@@ -41,13 +35,13 @@ const settings = z.strictObject({
     .array(proxy)
     .default([])
     .describe(
-      'Proxies whose X-Forwarded-For counts: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
+      'Trusted proxies, whose X-Forwarded-For is used: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
     ),
   allowedOrigins: z
     .array(origin)
     .default([])
     .describe(
-      'Origins of browser clients that may call the MCP endpoint, beside our own and, on localhost, loopback ones.',
+      'Allowed origins of browser clients of the MCP endpoint, besides our own and, on localhost, loopback ones.',
     ),
   tokens: tokenSettings,
   routes: routeSettings,
@@ -77,7 +71,7 @@ export const settingsSchema = settings
         message:
           'does not go with registration: approval, because nothing is stored that an operator could approve',
       });
-  }, whereSound('clients'))
+  }, whenFieldsValid('clients'))
   .superRefine(
     ({ upstreams, dangerously }, context) => {
       if (dangerously.upstreamsOverHttp) return;
@@ -89,7 +83,7 @@ export const settingsSchema = settings
             'must begin with https:// (http:// is for development on one machine, with dangerously.upstreamsOverHttp)',
         });
     },
-    whereSound('upstreams', 'dangerously'),
+    whenFieldsValid('upstreams', 'dangerously'),
   )
   .superRefine(
     ({ publicUrl: url, dangerously }, context) => {
@@ -102,7 +96,7 @@ export const settingsSchema = settings
           message: 'is for development: leave it out, or use a publicUrl on localhost',
         });
     },
-    whereSound('publicUrl', 'dangerously'),
+    whenFieldsValid('publicUrl', 'dangerously'),
   );
 
 /** Says which setting a name is, or was probably meant to be. @returns undefined where it is near none */
@@ -144,6 +138,6 @@ function findProblemsOfSound(input: unknown): string[] {
   const { routes, mcpServers } = input;
   const servers = mcpServerSettings.safeParse(mcpServers);
   const imported = readMcpServers(servers.data ?? {}, Object.keys(routes ?? {}));
-  const sound = { ...soundRoutes(routes), ...soundRoutes(imported.routes) };
+  const sound = { ...validRoutes(routes), ...validRoutes(imported.routes) };
   return [...imported.problems, ...findRouteProblems(sound)];
 }

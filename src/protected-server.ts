@@ -3,14 +3,8 @@ import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
 import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
 import type { McpLike, ServerSource } from './mcp/server-source.ts';
-import {
-  defaultScope,
-  type Fields,
-  findScopeProblems,
-  findUnknown,
-  isRecord,
-} from './settings/scope-problems.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
+import { SettingsRefused } from './settings/issues.ts';
+import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 
 /** What is said of an MCP server beside the server itself. */
 interface Description {

@@ -1,9 +1,7 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
-import { findWithheldVariables } from './settings/backends/download-variables.ts';
-import { findMissingProgram } from './settings/backends/missing-program.ts';
-import { findIdleScopes, findOpenRest } from './settings/baseline-rule.ts';
-import { findKeylessRules } from './settings/keyless-rules.ts';
+import { describeMissingProgram, findWithheldVariables } from './settings/backends/program-advice.ts';
+import { findIdleScopes, findKeylessRules, findOpenRest } from './settings/rule-advice.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */
@@ -101,7 +99,7 @@ function missingProgramsOf(routes: AdvisedSettings['routes'], environment: NodeJ
   return everyBackend(routes).flatMap(({ at, backend }) => {
     if (!('command' in backend)) return [];
     const ownPath = Array.isArray(backend.env) ? undefined : backend.env.PATH;
-    const missing = findMissingProgram(backend.command, ownPath ?? environment.PATH);
+    const missing = describeMissingProgram(backend.command, ownPath ?? environment.PATH);
     return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../src/options.ts';
-import { SettingsRefused } from '../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../src/settings/issues.ts';
 
 function problemsOf(input: unknown): readonly string[] {
   try {

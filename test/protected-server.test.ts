@@ -3,7 +3,7 @@ import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { declareScopes } from '../src/mcp/index.ts';
 import { type OwnServer, readOwnServer } from '../src/protected-server.ts';
-import { SettingsRefused } from '../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../src/settings/issues.ts';
 
 const info = { name: 'a', version: '1' };
 const create = () => new McpServer(info);

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { StandingUnknown } from '../oauth/standing-unknown.ts';
+import { TokenStatusUnknown } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 import { StorageUnavailable } from '../storage/storage.ts';
 import { type Page, sendPage, wantsPage } from './page.ts';
@@ -53,7 +53,7 @@ function nameFailure(error: unknown, requestId: string): Failure {
       summary: 'the database is unavailable',
       retryAfterSeconds: databaseWaitSeconds,
     };
-  if (error instanceof StandingUnknown)
+  if (error instanceof TokenStatusUnknown)
     return {
       status: 503,
       code: 'temporarily_unavailable',

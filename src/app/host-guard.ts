@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { fieldValues } from '../oauth/field-values.ts';
+import { fieldValues } from '../oauth/headers.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 
 /** A `Host` field: host, and perhaps a port (RFC 9110 section 7.2). */

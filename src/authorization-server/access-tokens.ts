@@ -1,4 +1,4 @@
-import { keepNewest } from '../collections/keep-newest.ts';
+import { setBounded } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
@@ -112,7 +112,7 @@ export function createAccessTokenSource(
     const row = await artifacts.find(kind, id);
     if (!row) return undefined;
     const found = await open(row);
-    keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
+    setBounded(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
     return found;
   }
 

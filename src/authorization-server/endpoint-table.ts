@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { wellKnown } from '../oauth/well-known.ts';
 import type { ArtifactStore } from '../storage/artifacts.ts';
-import type { InvitationStore } from '../storage/invitations.ts';
+import type { InvitationStore } from '../storage/clients.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
 import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { unknownPasswordHash } from '../crypto/password.ts';
-import type { Account } from '../storage/accounts.ts';
-import type { Identity, IdentityChange } from '../storage/identities.ts';
+import type { Account, Identity, IdentityChange } from '../storage/accounts.ts';
 
 /** Whose account it is that an identity provider speaks for, and what has to be written for that. */
 export interface FoundAccount {

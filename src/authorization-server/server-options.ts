@@ -1,4 +1,4 @@
-import type { KeySet } from '../crypto/keys.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpConnections } from './account/connected-apps.ts';

@@ -1,5 +1,4 @@
-import { createSealedBox } from '../crypto/sealed-box.ts';
-import { createTextSeal } from '../crypto/text-seal.ts';
+import { createSealedBox, createTextSeal } from '../crypto/sealed-box.ts';
 import { isLoopbackAddress, isPublicAddress } from '../net/address.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';

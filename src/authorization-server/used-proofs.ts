@@ -1,4 +1,4 @@
-import type { KeySet } from '../crypto/keys.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { ArtifactStore } from '../storage/artifacts.ts';
 

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { ClientError } from '../client/index.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import type { CliError } from './cli-error.ts';
 import { causes } from './commands/mcp-client/client-failure.ts';
 

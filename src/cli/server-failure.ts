@@ -1,6 +1,6 @@
 import { AdministrationRefused } from '../authorization-server/administration/administration-refused.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
-import { DatabaseHeld } from '../storage/sqlite/held-alone.ts';
+import { SettingsRefused } from '../settings/issues.ts';
+import { DatabaseLocked } from '../storage/sqlite/connection/exclusive-lock.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError, exitCodes } from './cli-error.ts';
@@ -22,7 +22,7 @@ function explain(error: unknown): CliError | undefined {
     return new CliError(error.message, usage, undefined, 'settings_refused');
   if (error instanceof AdministrationRefused)
     return new CliError(error.message, usage, undefined, error.reason);
-  if (error instanceof DatabaseHeld)
+  if (error instanceof DatabaseLocked)
     return new CliError(error.message, cannotServe, undefined, 'database_held');
   if (error instanceof StorageFault)
     return new CliError(error.message, cannotServe, undefined, 'database_unusable');

@@ -1,6 +1,6 @@
 /** The client: from the URL of an MCP server to authorized requests, on any runtime with `fetch` and Web Crypto. */
 
-export { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
+export { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 export {
   chooseScopes,
   finishAuthorization,

@@ -6,44 +6,47 @@ declare global {
 }
 
 /**
- * A number that JavaScript would write otherwise than it was written: beyond 2^53, with a zero at its end, with an exponent.
- * `JSON.stringify` writes its source text, so that what is carried arrives as it was sent (FA-40). It is an object without
- * members that mean anything: whatever computes with numbers asks {@link plainJson} first.
+ * A number that JavaScript would write differently: beyond 2^53, with a trailing zero, with an exponent.
+ * `JSON.stringify` writes its source text, so that a forwarded number arrives as it was sent (FA-40). It is an opaque
+ * object: code that computes with numbers uses {@link plainJson} first.
  */
 export type ExactNumber = object;
 
-/** Whether a value of {@link parseExact} is a number that stands there as it was written. */
+/** Returns whether a value of {@link parseExact} is a number kept as written. */
 export function isExactNumber(value: unknown): value is ExactNumber {
   return JSON.isRawJSON(value);
 }
 
-/** A number of 16 digits or more, with an exponent, with a last zero behind its point, or minus zero. No shorter one changes. */
+/**
+ * A number of 16 digits or more, with an exponent, with a trailing zero after the point, or minus zero. Shorter ones
+ * never change.
+ */
 const mayChange = /(?:^|[:,[])\s*(?:-0(?![.\d])|-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)))/;
 
-/** A value in a box, because every value of JSON is a value. */
+/** A box for a JSON value, because every value is valid JSON. */
 export interface ExactJson {
   value: unknown;
-  /** Whether it holds any {@link ExactNumber}. */
+  /** True if it contains any {@link ExactNumber}. */
   hasExactNumbers?: true;
 }
 
-/** Members that tell messages apart. Equal numbers in them are the same object as long as anybody holds it. */
+/** Members that identify messages. Equal numbers in them are the same object while anything holds it. */
 const identifying: ReadonlySet<string> = new Set(['id', 'requestId', 'progressToken']);
 
-/** Most numbers of one text that are remembered: a batch has no more ids. */
+/** Maximum number of remembered ids per text: a batch has no more. */
 const maxIdentifying = 1_000;
 
-/** Longest source of a number that is remembered, in characters: longer ones are no ids. */
+/** Maximum length of a remembered number, in characters: longer ones are no ids. */
 const maxIdLength = 64;
 
-/** Begins the texts that stand for numbers while they are parsed. Nobody outside can write one. */
+/** Prefix of the texts that replace numbers during parsing; unpredictable for senders. */
 const mark = `number-${crypto.randomUUID()}-`;
 
 /**
- * Reads JSON as `JSON.parse` does, but for numbers that JavaScript would write otherwise: see {@link ExactNumber}. Those of
- * `id`, `requestId` and `progressToken` can be compared and be keys of maps. A reviver is given the source text of numbers
- * as well, but takes a microsecond for each value, whatever it is.
- * @param most such numbers that are read; any number of them by default
+ * Parses JSON like `JSON.parse`, except for numbers that JavaScript would write differently: see {@link ExactNumber}.
+ * Those of `id`, `requestId` and `progressToken` can be compared and used as map keys. A reviver with source text
+ * access would take a microsecond per value, whatever its type.
+ * @param most maximum number of such numbers; default: any
  * @returns undefined if there are more
  * @throws SyntaxError if the text is no JSON
  */
@@ -59,9 +62,9 @@ export function parseExact(text: string, most = Number.POSITIVE_INFINITY): Exact
 }
 
 /**
- * Writes JSON with a text in the place of each number that would change, for a parser that is not ours.
+ * Replaces each number of a JSON text that would change by a marked string, for a third-party parser.
  * @param text valid JSON
- * @returns what {@link restoreNumbers} takes once it was parsed; the same text if no number would change
+ * @returns a text whose parsed value {@link restoreNumbers} takes; the same text if no number would change
  */
 export function markNumbers(text: string): string;
 export function markNumbers(text: string, most: number): string | undefined;
@@ -94,7 +97,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 function endOfNumber(text: string, from: number): number {
   let at = from;
-  // Point, signs and exponent: what follows a number in JSON is none of them.
+  // A point, sign or exponent cannot follow a number in JSON.
   for (
     let code = text.charCodeAt(at);
     isDigit(code) || '.eE+-'.includes(text[at] ?? ' ');
@@ -104,7 +107,10 @@ function endOfNumber(text: string, from: number): number {
   return at;
 }
 
-/** Place behind the quote that ends a string. @param from place behind its first quote */
+/**
+ * Returns the position after the closing quote of a string.
+ * @param from position after its opening quote
+ */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -114,7 +120,7 @@ function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** Puts the numbers, as they were written, in the place of marked texts. Changes the value that it is given. */
+/** Replaces marked strings by the numbers as written. Modifies the given value. */
 export function restoreNumbers<Value>(value: Value): Value {
   let ids = 0;
   const restored = (member: unknown, name: string): unknown => {
@@ -150,13 +156,15 @@ function sameNumber(source: string): ExactNumber {
   return number;
 }
 
-/** Whether a value may be the id of a request or a progress token: a text, or an integer however large (MCP "Requests"). */
+/**
+ * Returns whether a value may be a request id or progress token: a string, or an integer of any size (MCP "Requests").
+ */
 export function isId(value: unknown): value is string | number {
   if (typeof value === 'string' || Number.isSafeInteger(value)) return true;
   return isExactNumber(value) && Number.isInteger(plain(value));
 }
 
-/** Gives a value with the nearest numbers of JavaScript in the place of {@link ExactNumber}s, as `JSON.parse` reads them. */
+/** Returns a value with the nearest JavaScript numbers instead of {@link ExactNumber}s, as `JSON.parse` reads them. */
 export function plainJson<Value>(value: Value): Value {
   return plain(value) as Value;
 }
@@ -166,6 +174,21 @@ function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (isExactNumber(value)) return Number(JSON.stringify(value));
   const copy = Object.entries(value).map(([name, member]) => [name, plain(member)] as const);
-  // Keeps a member `__proto__` a member.
+  // Keeps a member `__proto__` as an own member.
   return Object.fromEntries(copy);
+}
+
+/** Characters that JSON does not escape and that some readers, such as Node's readline, treat as line ends. */
+const lineEnds = /[\u0085\u2028\u2029]/g;
+
+/**
+ * Formats a value as one line of JSON for every line reader.
+ * @see MCP transports "stdio": messages are delimited by newlines and must not contain any (B1-03)
+ */
+export function jsonLine(value: unknown): string {
+  const escaped = JSON.stringify(value).replace(
+    lineEnds,
+    (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${escaped}\n`;
 }

@@ -189,3 +189,19 @@ export class FairQueue {
     return true;
   }
 }
+
+/** Runs work of the same key one after the other, whatever the outcome of earlier work. */
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** Creates a queue per key: one job at a time per key, in order of arrival; keys do not block each other. */
+export function createKeyedQueue(): KeyedQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    last.set(key, mine);
+    return mine.finally(() => {
+      if (last.get(key) === mine) last.delete(key);
+    });
+  };
+}

@@ -1,43 +1,39 @@
-/** Fewest entries that have gone before the map is made anew. */
+/** Minimum number of deleted entries before the map is rebuilt. */
 const fewestGone = 4;
 
 /**
  * A map whose entries come and go with every request. V8 moves a `Map` to a new table again and again while entries are
- * deleted, and each old table points to the next: once one of them has become old, all that come after it, with the
- * requests that stand in them, outlive every small collection and fill the memory until all of it is searched. Here a
- * deleted entry gives up its value, and after some of them the entries that are left move into a new `Map`, which
- * nothing old points to.
- *
- * Most of these maps have one entry at a time, or none: one that comes alone stands beside the table, of which there is
- * none then. To look into a table for it would cost a call more, as nobody has touched that since the one before.
- *
- * Keys are told apart by `===`. It gives its entries in the order in which their keys came first; a key that was
- * deleted and comes again may take its old place.
+ * deleted, and each old table refers to the next: once one of them is in the old generation, all later tables, with
+ * their requests, survive every minor collection and fill the memory until a full one. Here a deleted entry drops its
+ * value, and after some deletions the remaining entries move into a new `Map`, to which nothing old refers. Most of
+ * these maps have one entry at a time, or none: a single entry is kept outside the table, which saves a lookup in cold
+ * memory. Keys are compared by `===`. Entries are returned in the order in which their keys were first set; a key that
+ * is set again after its deletion may take its old position.
  */
 export class InFlightMap<Key, Value extends object | string | number | true> {
-  /** The entry that is alone; its value is undefined where there is a table, or nothing at all. */
+  /** Key of the single entry; its value is undefined if there is a table, or no entry. */
   #onlyKey: Key | undefined;
   #only: Value | undefined;
   #table: Map<Key, Value | undefined> | undefined;
   #size = 0;
 
-  /** How many entries there are. */
+  /** Number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** Gives what stands under a key. */
+  /** Returns the value of a key. */
   get(key: Key): Value | undefined {
     if (this.#table) return this.#table.get(key);
     return this.#onlyKey === key ? this.#only : undefined;
   }
 
-  /** Says whether something stands under a key. */
+  /** Returns whether a key has a value. */
   has(key: Key): boolean {
     return this.get(key) !== undefined;
   }
 
-  /** Puts something under a key, in the place of what stood there. */
+  /** Sets the value of a key. */
   set(key: Key, value: Value): void {
     if (this.get(key) === undefined) this.#size++;
     if (this.#table) this.#table.set(key, value);
@@ -53,7 +49,10 @@ export class InFlightMap<Key, Value extends object | string | number | true> {
     }
   }
 
-  /** Deletes what stands under a key. @returns whether something stood there */
+  /**
+   * Deletes a key.
+   * @returns whether it had a value
+   */
   delete(key: Key): boolean {
     if (this.get(key) === undefined) return false;
     this.#size--;
@@ -66,19 +65,19 @@ export class InFlightMap<Key, Value extends object | string | number | true> {
     return true;
   }
 
-  /** Deletes everything. */
+  /** Deletes all entries. */
   clear(): void {
     this.#table = undefined;
     this.#forgetOnly();
     this.#size = 0;
   }
 
-  /** Gives the keys there are at this moment. */
+  /** Returns the present keys. */
   keys(): Key[] {
     return [...this.#present().keys()];
   }
 
-  /** Gives the values there are at this moment. */
+  /** Returns the present values. */
   values(): Value[] {
     return [...this.#present().values()];
   }

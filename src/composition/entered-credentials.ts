@@ -1,7 +1,7 @@
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import type { EnteredValues } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
-import { type BackendCredentialStore, credentialContext } from '../storage/backend-credentials.ts';
+import { type BackendCredentialStore, credentialContext } from '../storage/backends.ts';
 
 /** What people have entered, and how long it is looked after. */
 export interface EnteredCredentials extends EnteredValues {

@@ -1,6 +1,5 @@
 import { paths } from '../app/paths.ts';
-import type { SealedBox } from '../crypto/sealed-box.ts';
-import { createTextSeal } from '../crypto/text-seal.ts';
+import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import {
   createMcpEndpoint,
   type HeldBytes,
@@ -10,7 +9,7 @@ import {
   type UpstreamAccess,
   warnOfUnknownScopes,
 } from '../mcp/index.ts';
-import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
+import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';

@@ -6,7 +6,7 @@ import {
   type TrustedIssuer,
 } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { checkUpstreams } from '../upstream/check-upstreams.ts';
 
 type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../observability/logger.ts';
 import { parseSettings, type Settings } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import type { RoutesChange } from './served-routes.ts';
 
 /** A change of routes that came of something else than the reload that tells of it. */

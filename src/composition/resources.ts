@@ -2,8 +2,8 @@ import { paths } from '../app/paths.ts';
 import type { ProtectedResource } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
 
 /** What a family of transports is served as: a protected resource with a URL of its own. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';

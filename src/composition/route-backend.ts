@@ -1,4 +1,4 @@
-import type { TextSeal } from '../crypto/text-seal.ts';
+import type { TextSeal } from '../crypto/sealed-box.ts';
 import {
   createAggregate,
   createGuards,
@@ -20,8 +20,8 @@ import {
 } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import type { RoutesSettings } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
 
 /** An MCP server that code puts behind the gate: a program, or one that is reached by URL. */
 export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {

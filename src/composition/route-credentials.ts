@@ -1,5 +1,5 @@
 import type { RouteForms } from '../authorization-server/index.ts';
-import { accountMark } from '../crypto/account-mark.ts';
+import { accountMark } from '../crypto/secret.ts';
 import {
   checkFits,
   createCredentials,
@@ -13,7 +13,7 @@ import {
 } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 
 /** What the credentials of routes are composed of. */
 export interface RouteCredentialsParts {

@@ -3,7 +3,7 @@ import type { LiveRoutes } from '../app/live-routes.ts';
 import type { GatewayBackend } from '../gateway/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
 import type { NormalizedServer } from '../protected-server.ts';
-import { makeAll } from '../settings/settings-refused.ts';
+import { makeAll } from '../settings/issues.ts';
 import { type OwnResource, ownResources } from './resources.ts';
 import type { RouteCredentials } from './route-credentials.ts';
 import type { WantedServer } from './wanted-servers.ts';

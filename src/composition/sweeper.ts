@@ -1,6 +1,6 @@
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { day } from '../settings/times.ts';
+import { day } from '../settings/limits.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** How often expired rows are swept, in milliseconds. */

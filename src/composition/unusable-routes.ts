@@ -1,6 +1,6 @@
 import { createLogger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { wantRoutes } from './wanted-servers.ts';
 
 const never = (): never => {

@@ -1,7 +1,7 @@
 import type { Slip } from '../oauth/foreign-json.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
 import { findSharedIssuers } from '../upstream/shared-issuers.ts';

@@ -1,12 +1,12 @@
-import type { TextSeal } from '../crypto/text-seal.ts';
+import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
 import type { BackendObjects } from './backend-objects.ts';
 import { markFiles } from './named-files.ts';
 import { type BackendOptions, composeRouteBackend } from './route-backend.ts';

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseSettings, type Settings, type SettingsInput, settingMeantBy } from '../options.ts';
-import { SettingsRefused } from '../settings/settings-refused.ts';
-import { describeJsonFault } from './json-fault.ts';
+import { SettingsRefused } from '../settings/issues.ts';
+import type { BackendSettings } from '../settings/routes.ts';
 
-/** What the command line sets over the file. */
+/** Settings of the command line that override the file. */
 export interface Overrides {
   port?: number | undefined;
   data?: string | undefined;
   publicUrl?: string | undefined;
-  /** Routes beside those of the file. */
+  /** Routes in addition to those of the file. */
   routes?: SettingsInput['routes'];
-  /** MCP servers beside those of the file, as a desktop host writes them down; not checked yet. */
+  /** MCP servers in the format of desktop hosts, in addition to those of the file; not yet checked. */
   mcpServers?: object | undefined;
 }
 
-/** Why a file cannot be read, where the reason says more than that. */
+/** Causes of unreadable files that need an explanation. */
 const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'this is a folder: name the config file in it',
@@ -24,7 +24,7 @@ const unreadable: Readonly<Record<string, string>> = {
 function readFile(file: string): Record<string, unknown> {
   let text: string;
   try {
-    // Editors of Windows begin files with a byte order mark, which is no JSON (RFC 8259 section 8.1).
+    // Windows editors write a byte order mark, which is not JSON (RFC 8259 section 8.1).
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const why = unreadable[String((error as NodeJS.ErrnoException).code)] ?? 'the file cannot be read';
@@ -43,7 +43,7 @@ function readFile(file: string): Record<string, unknown> {
   }
 }
 
-/** Names the files of credentials by absolute paths. */
+/** Resolves the paths of credential files. */
 function withFilesBeside(routes: Settings['routes'], folder: string): Settings['routes'] {
   const resolved = Object.entries(routes).map(([name, route]) => {
     const credentials = Object.entries(route.credentials).map(([of, credential]) => {
@@ -56,12 +56,12 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
   return Object.fromEntries(resolved);
 }
 
-/** Whether something can be added to a value; what cannot is for the schema to refuse. */
+/** Returns whether a value can be merged; the schema rejects others. */
 function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** @throws SettingsRefused where a setting that is looked for is not there, and may have been meant by another name */
+/** @throws SettingsRefused if a required setting is missing and may be misspelt */
 function refuseMisspelt(written: Record<string, unknown>, names: readonly string[]): void {
   const missing = names.filter((name) => written[name] === undefined);
   const mayMean = (name: string): boolean => {
@@ -72,12 +72,12 @@ function refuseMisspelt(written: Record<string, unknown>, names: readonly string
 }
 
 /**
- * Loads some of the settings of a config file, whatever is wrong with the others: who runs a server has to be able to
- * do what does not depend on them.
+ * Loads some of the settings of a config file, whatever is wrong with the others: some commands of an operator do not
+ * depend on them.
  * @param file path of the config file; undefined for none
- * @param names which settings
- * @returns these, with defaults, as {@link loadSettings} has them
- * @throws SettingsRefused where the file or one of these cannot be read, or may have been meant by another name
+ * @param names the settings to load
+ * @returns these settings with defaults, as {@link loadSettings} returns them
+ * @throws SettingsRefused if the file or one of these settings cannot be read, or may be misspelt
  */
 export function loadSome<Name extends keyof Settings>(
   file: string | undefined,
@@ -90,16 +90,16 @@ export function loadSome<Name extends keyof Settings>(
 }
 
 /**
- * Loads the settings: defaults, over them the file, over them the command line.
+ * Loads the settings: the command line overrides the file, which overrides the defaults.
  * @param file path of the config file; undefined for none
- * @returns settings with `data` and files of secrets as absolute paths
+ * @returns settings with `data` and secret files as absolute paths
  * @throws SettingsRefused with all problems at once
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
   return settle(file === undefined ? {} : readFile(file), file, overrides);
 }
 
-/** Fills in what was not written, and finds files beside the config file. */
+/** Adds defaults and resolves files relative to the config file. */
 function settle(fromFile: Record<string, unknown>, file: string | undefined, overrides: Overrides): Settings {
   const { listen = {}, routes = {}, mcpServers = {} } = fromFile;
   const settings = parseSettings({
@@ -133,4 +133,69 @@ function settle(fromFile: Record<string, unknown>, file: string | undefined, ove
     data: resolve(base, settings.data),
     clients: { ...settings.clients, preRegistered },
   };
+}
+
+/** V8's message about an unexpected character, which repeats the text around it. */
+const unexpected = /^Unexpected token '?([\s\S]+?)'?, (\.{3})?"([\s\S]*)"(?:\.{3})? is not valid JSON$/;
+
+/** Number of characters before the unexpected one in V8's excerpt, if it begins in the middle of the text. */
+const before = 10;
+
+/**
+ * Describes the place and cause of a JSON syntax error without repeating the text, which may be a secret (T-194).
+ * @param text the parsed text
+ * @param error the error of `JSON.parse`
+ */
+export function describeJsonFault(text: string, { message }: Error): string {
+  const at = /at position (\d+)/.exec(message)?.[1];
+  if (at !== undefined)
+    return `${message.replace(/ in JSON at position.*$/s, '')}, ${placeOf(text, Number(at))}`;
+  if (message === 'Unexpected end of JSON input') return 'it ends too early';
+  const [, token = '', cut, shown = ''] = unexpected.exec(message) ?? [];
+  const begin = text.indexOf(shown);
+  if (shown === '' || begin !== text.lastIndexOf(shown)) return 'it holds something that is none';
+  const fault = cut ? begin + before : text.indexOf(token, begin);
+  return `Unexpected ${JSON.stringify(token)}, ${placeOf(text, fault)}`;
+}
+
+function placeOf(text: string, position: number): string {
+  return `line ${text.slice(0, position).split('\n').length}`;
+}
+
+/** Placeholder of a secret. */
+const hidden = '(set)';
+
+/** Returns settings for display, without secrets (T-194). */
+export function showSettings(settings: Settings): Settings {
+  const upstreams = Object.entries(settings.upstreams).map(([name, upstream]) => [
+    name,
+    typeof upstream.clientSecret === 'string' ? { ...upstream, clientSecret: hidden } : upstream,
+  ]);
+  const routes = Object.entries(settings.routes).map(([name, route]) => [
+    name,
+    {
+      ...route,
+      ...(route.backend && { backend: withoutValues(route.backend) }),
+      ...(route.backends && { backends: withoutValuesOf(route.backends) }),
+    },
+  ]);
+  return { ...settings, upstreams: Object.fromEntries(upstreams), routes: Object.fromEntries(routes) };
+}
+
+function withoutValuesOf(backends: Record<string, BackendSettings>): Record<string, BackendSettings> {
+  return Object.fromEntries(Object.entries(backends).map(([key, backend]) => [key, withoutValues(backend)]));
+}
+
+function withoutValues(backend: BackendSettings): BackendSettings {
+  if ('url' in backend) return { ...backend, headers: hideTexts(backend.headers) };
+  return Array.isArray(backend.env) ? backend : { ...backend, env: hideTexts(backend.env) };
+}
+
+/** Hides values; a reference to the location of a secret is shown. */
+function hideTexts<Values extends Record<string, unknown>>(values: Values): Values {
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? hidden : value,
+  ]);
+  return Object.fromEntries(shown) as Values;
 }

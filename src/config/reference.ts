@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settingsSchema } from '../options.ts';
 
-/** What of JSON Schema the settings use. */
+/** The part of JSON Schema that the settings use. */
 interface SettingSchema {
   type?: string;
   description?: string;
@@ -17,7 +17,7 @@ interface SettingSchema {
   [keyword: string]: unknown;
 }
 
-/** The JSON Schema of the config file (draft 2020-12), for editors: completion, descriptions, mistakes underlined. */
+/** Returns the JSON Schema of the config file (draft 2020-12) for editors: completion, descriptions, marked errors. */
 export function buildConfigSchema(): SettingSchema {
   const { $schema, ...schema } = z.toJSONSchema(settingsSchema, { io: 'input' }) as SettingSchema;
   return {
@@ -55,7 +55,7 @@ function formatRow(name: string, schema: SettingSchema): string {
   return `| \`${name}\` | ${formatType(schema)} | ${given} | ${schema.description ?? ''} |`;
 }
 
-/** The settings of a group, and of the groups in it, by their full names. */
+/** Returns the table rows of a group's settings, by their full names. */
 function rowsOf(path: string, schema: SettingSchema): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {
     const place = `${path}.${name}`;
@@ -72,8 +72,8 @@ function rowsOf(path: string, schema: SettingSchema): string[] {
 const tableHead = ['| setting | type | default | what it does |', '|---|---|---|---|'];
 
 /**
- * What the members of a list or a table are, where they are objects: their settings have names of their own.
- * @returns its schema, and what stands for any member in their names
+ * Returns the schema of the members of a list or table if they are objects.
+ * @returns the schema, and the placeholder for a member in names
  */
 function memberOf({
   items,
@@ -83,7 +83,7 @@ function memberOf({
   return typeof values === 'object' && values.properties ? { schema: values, mark: '.*' } : undefined;
 }
 
-/** The option reference as Markdown: every setting with its type, its default and what it does. */
+/** Returns the option reference as Markdown: every setting with type, default and description. */
 export function formatReference(): string {
   const settings = Object.entries(buildConfigSchema().properties ?? {}).filter(
     ([name]) => name !== '$schema',
@@ -118,10 +118,10 @@ export function formatReference(): string {
   ].join('\n');
 }
 
-/** Longest line of a list, in characters. */
+/** Maximum line length of a list, in characters. */
 const lineWidth = 110;
 
-/** JSON as the house formats it: lists of plain values on one line, where they fit. */
+/** Formats JSON as this repository does: lists of plain values on one line if they fit. */
 function formatSchema(schema: SettingSchema): string {
   const text = JSON.stringify(schema, null, 2);
   const joined = text.replace(
@@ -134,7 +134,7 @@ function formatSchema(schema: SettingSchema): string {
   return `${joined}\n`;
 }
 
-/** The files that are made from the settings, by their path from the repository's root, with their content. */
+/** Returns the generated files by their path from the root of the repository. */
 export function buildReferenceFiles(): Record<string, string> {
   return {
     'config/schema.json': formatSchema(buildConfigSchema()),

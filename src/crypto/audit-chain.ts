@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { equalSecrets } from './secret.ts';
 
-/** A row of the log, as far as it is hashed. */
+/** The hashed part of an audit row. */
 export interface ChainRow {
   seq: number;
   at: number;
   event: string;
   details: string;
-  /** Hash of the row before; empty for the very first. */
+  /** Hash of the previous row; empty for the first one. */
   previous: string;
 }
 
@@ -16,14 +16,14 @@ export interface ChainLink extends ChainRow {
   hash: string;
 }
 
-/** One end of the log, with the proof that who holds the key wrote it. */
+/** The sealed start or head of the log. */
 export interface ChainEnd {
   seq: number;
   hash: string;
   mac: string;
 }
 
-/** What is wrong at a place of the log; with `ends_before_head`, the place of its last row. */
+/** A fault and its position in the log; for `ends_before_head`, the position of the last row. */
 export interface ChainFault {
   seq: number;
   fault:
@@ -38,7 +38,7 @@ export interface ChainFault {
     | 'ends_before_head';
 }
 
-/** The event with which the log says of itself that its end was not as it had been left. */
+/** Event by which the log records that its end had been changed. */
 export const tamperingEvent = 'audit.tampering_noticed';
 
 function mac(key: string, parts: readonly (string | number)[]): string {
@@ -46,29 +46,29 @@ function mac(key: string, parts: readonly (string | number)[]): string {
 }
 
 /**
- * Gives the hash of a row (HMAC-SHA-256), which stands for it and for all rows before it.
- * @param key of the audit log; without it nobody can write a row that fits
+ * Returns the hash of a row (HMAC-SHA-256), which covers all rows before it.
+ * @param key of the audit log; without it nobody can write a valid row
  */
 export function hashRow(key: string, { seq, at, event, details, previous }: ChainRow): string {
   return mac(key, ['row', seq, at, event, details, previous]);
 }
 
-/** Makes an end of the log: the proof that this row was the last one, or the last one dropped. */
+/** Seals an end of the log: proves that this row was the last one written or dropped. */
 export function sealEnd(key: string, name: 'start' | 'head', seq: number, hash: string): ChainEnd {
   return { seq, hash, mac: mac(key, [name, seq, hash]) };
 }
 
-/** Whether an end was made by who holds the key. */
+/** Returns whether an end was sealed with the key. */
 export function isSealedEnd(key: string, name: 'start' | 'head', end: ChainEnd): boolean {
   return equalSecrets(end.mac, sealEnd(key, name, end.seq, end.hash).mac);
 }
 
 /**
- * Checks a log row by row, oldest first.
+ * Verifies a log row by row, oldest first.
  * @param key of the audit log
- * @param start the end before the first row; undefined where nothing was ever dropped
- * @param known a head noted elsewhere, which the log must have
- * @returns `add` takes the rows in their order, `finish` the head, and gives every fault
+ * @param start the end before the first row; undefined if nothing was ever dropped
+ * @param known a head recorded elsewhere, which the log must contain
+ * @returns `add` takes the rows in order, `finish` the head, and returns every fault
  */
 export function checkChain(
   key: string,

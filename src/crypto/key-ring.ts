@@ -1,64 +1,67 @@
 import { keyFileMark, readKeyFile, replaceKeyFile } from './key-file.ts';
 import {
   describeKeys,
+  generateSealingKey,
+  generateSigningKey,
+  isMisdated,
   type KeyKind,
   type KeySchedule,
+  type KeySet,
   type KeyStanding,
   keysAt,
   type ScheduledKey,
+  withNextKey,
 } from './key-schedule.ts';
-import { generateSealingKey, generateSigningKey, type KeySet } from './keys.ts';
-import { isMisdated, withNextKey } from './next-key.ts';
 import { randomSecret } from './secret.ts';
 
-/** What a key ring is made of. */
+/** Options of {@link openKeyRing}. */
 export interface KeyRingOptions {
   file: string;
   /**
-   * Runs work while no other process of the installation does; resolves when what it did is durable. A lock that goes
-   * with the process that holds it.
+   * Runs work while no other process of the installation does, under a lock that ends with its process; resolves once
+   * the work is durable.
    */
   exclusively: <T>(work: () => T) => Promise<T>;
-  /** Epoch seconds. */
+  /** Returns epoch seconds. */
   now: () => number;
 }
 
-/** What became of a rotation. */
+/** The result of a rotation. */
 export interface Rotation {
   key: KeyStanding;
-  /** False where the key was waiting already. */
+  /** False if a next key existed already. */
   isNew: boolean;
-  /** Keys that were to be in use later than a key of now can be, as they stood before; the new key passes over them. */
+  /** Keys whose activation time is later than any key made now can have; the new key supersedes them. */
   misdated: KeyStanding[];
 }
 
-/** The keys of an installation while they change. */
+/** The rotating keys of an installation. */
 export interface KeyRing {
   /** The keys in use. Its lists change in place, in one step. */
   readonly keys: KeySet;
   /**
-   * Looks whether another process has changed the file, and whether it is time for a key that waited.
-   * @returns whether the keys in use are others than before
-   * @throws KeyFileFault where the file cannot be used; the keys then stay as they are
+   * Reads the file again if another process has changed it, and activates a key whose time has come.
+   * @returns true if the keys in use changed
+   * @throws KeyFileFault if the file cannot be used; the keys then stay as they are
    */
   refresh(): boolean;
-  /** Says where each key stands, without the keys. */
+  /** Returns the state of each key, without the keys. */
   list(): KeyStanding[];
   /**
-   * Makes the next key of a kind; it is used once everybody can know it. One that waits already is given instead, so
-   * that two who rotate at once rotate once; unless a key is misdated, which the new one then passes over.
+   * Creates the next key of a kind; it is used once every process can know it. An existing next key is returned
+   * instead, so that two concurrent rotations rotate once; unless a key is misdated, which the new key then supersedes.
    * @throws KeyFileFault
    */
   rotate(kind: KeyKind): Promise<Rotation>;
   /**
-   * Drops retiring keys; those that are in use or waiting stay.
-   * @returns the ids of those that are gone now
+   * Removes retiring keys; current and next keys stay.
+   * @returns the ids of the removed keys
    * @throws KeyFileFault
    */
   drop(kind: KeyKind, ids: readonly string[]): Promise<string[]>;
 }
 
-/** A fresh key of a kind, and its id. */
+/** Returns a fresh key of a kind, with its id. */
 async function generateKey(kind: KeyKind): Promise<{ id: string; key: unknown }> {
   if (kind === 'sealing') return generateSealingKey();
   if (kind === 'cookies') return { id: randomSecret(6), key: randomSecret(32) };
@@ -66,21 +69,21 @@ async function generateKey(kind: KeyKind): Promise<{ id: string; key: unknown }>
   return { id: key.kid, key };
 }
 
-/** Empties a list and fills it again, so that whoever holds it has what is new. */
+/** Replaces the content of a list in place, so that its holders see the change. */
 function replace<T>(list: readonly T[], content: readonly T[]): void {
   (list as T[]).splice(0, list.length, ...content);
 }
 
 /**
  * Opens the key ring of an installation.
- * @throws KeyFileFault where the key file cannot be used
+ * @throws KeyFileFault if the key file cannot be used
  */
 export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing {
   let mark = keyFileMark(file);
   let schedule = readKeyFile(file);
   const keys = keysAt(schedule, now());
 
-  /** Takes the keys that are in use now; gives whether they are others. */
+  /** Activates the keys of the present time; returns true if they changed. */
   function apply(): boolean {
     const fresh = keysAt(schedule, now());
     if (JSON.stringify(fresh) === JSON.stringify(keys)) return false;
@@ -97,7 +100,7 @@ export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing
     mark = seen;
   }
 
-  /** Changes the file as it is now, whoever wrote it last. */
+  /** Changes the present content of the file, whichever process wrote it last. */
   async function change<T>(work: (current: KeySchedule) => { result: T; next?: KeySchedule }): Promise<T> {
     const result = await exclusively(() => {
       const { result: made, next } = work(readKeyFile(file));

@@ -2,18 +2,18 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import { FairQueue, FairQueueFull, type FairQueueLimits } from '../collections/fair-queue.ts';
 
-/** Passwords are refused outside these lengths: characters below, bytes above (T-118, T-120). */
+/** Accepted password lengths: minimum in characters, maximum in bytes (T-118, T-120). */
 export const passwordLimits = { minCharacters: 8, maxBytes: 1024 } as const;
 
 /** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. */
 const parameters = { algorithm: 2 as Algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** How a PHC string with these parameters begins. */
+/** Prefix of a PHC string with these parameters. */
 const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 
 /**
- * Hashes and verifies passwords, a bounded number at once and by turns of the callers (T-118, T-206).
- * Each of the two names the callers that it counts for, such as an address and an account.
+ * Hashes and verifies passwords, a bounded number at once and fairly across callers (T-118, T-206). Both methods take
+ * the callers that a job counts for, such as an address and an account.
  */
 export interface PasswordHasher {
   /**
@@ -22,22 +22,23 @@ export interface PasswordHasher {
    */
   hash(password: string, callers?: readonly string[]): Promise<string>;
   /**
-   * @param stored a PHC string, or undefined for an account that does not exist: the same work is done, the answer is false (T-116)
+   * @param stored a PHC string, or undefined for an account that does not exist: the same work is done, the result is
+   * false (T-116)
    * @throws PasswordQueueFull
    */
   verify(password: string, stored: string | undefined, callers?: readonly string[]): Promise<boolean>;
-  /** Whether a hash was made with other parameters than those of today, and is to be made anew at the next login. */
+  /** Returns whether a hash has outdated parameters and is to be replaced at the next login. */
   isOutdated(stored: string): boolean;
 }
 
-/** The caller has as many hashes in the queue as it may have: answer 503 and ask for a retry. */
+/** The queue of the caller is full: respond with 503 and ask for a retry. */
 export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull';
 }
 
 /**
- * The size of the queue. argon2 runs on libuv's four threads, which signatures and file access need as well: two at once
- * leaves them room. A hash takes some 30 ms, so a full queue is empty after four seconds.
+ * Size of the queue. argon2 runs on libuv's four threads, which signatures and file access need as well, so two run at
+ * once. A hash takes some 30 ms, so a full queue is empty after four seconds.
  */
 export const passwordQueueLimits = {
   running: 2,
@@ -47,27 +48,27 @@ export const passwordQueueLimits = {
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-/** What stands in the place of a hash where nobody knows a password; made from the salt, so that it can be told. */
+/** Returns the digest that marks an unknown password; it is derived from the salt, so that it can be recognized. */
 function digestOfNobody(salt: string): string {
   return unpadded(createHash('sha256').update(`a password that nobody knows:${salt}`).digest());
 }
 
 /**
- * Makes the stored form of a password that nobody knows, and nobody ever did: no password is known to give these bytes,
- * and finding that out takes as long as with any other account (T-116).
+ * Creates the stored form of a password that nobody knows: no password is known to have this digest, and a verification
+ * takes as long as for any other account (T-116).
  */
 export function unknownPasswordHash(): string {
   const salt = unpadded(randomBytes(16));
   return `${currentPrefix}${salt}$${digestOfNobody(salt)}`;
 }
 
-/** Whether a stored form is one of {@link unknownPasswordHash}: nobody can log in with a password there. */
+/** Returns whether a stored form was created by {@link unknownPasswordHash}: no password login is possible. */
 export function isUnknownPassword(stored: string): boolean {
   const [digest = '', salt = ''] = stored.split('$').reverse();
   return digest === digestOfNobody(salt);
 }
 
-/** Why a password cannot be taken, in a sentence for the person; undefined where it can. */
+/** Returns the reason why a password is not accepted, a sentence for the user; undefined if it is. */
 export function checkPassword(password: string): string | undefined {
   if ([...password].length < passwordLimits.minCharacters)
     return `The password needs at least ${passwordLimits.minCharacters} characters.`;
@@ -78,7 +79,7 @@ export function checkPassword(password: string): string | undefined {
 
 /**
  * Creates the hasher.
- * @param onRefused is called for each hash that found no place
+ * @param onRefused called for each hash that found the queue full
  */
 export function createPasswordHasher(
   limits: FairQueueLimits = passwordQueueLimits,
@@ -109,10 +110,10 @@ export function createPasswordHasher(
   };
 }
 
-/** Letters and digits that cannot be mistaken for one another on paper. */
+/** Letters and digits that cannot be confused on paper. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** @returns a fresh password for a person to keep: four groups of five, 99 bits */
+/** @returns a fresh password to be written down: four groups of five, 99 bits */
 export function randomPassword(): string {
   const group = (): string => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('');
   return [group(), group(), group(), group()].join('-');

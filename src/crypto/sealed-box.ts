@@ -1,22 +1,22 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { takeRandom } from './secret.ts';
 
-/** A symmetric key with the name that stands in front of everything it sealed. */
+/** A symmetric key with the id that is stored in front of everything it sealed. */
 export interface SealingKey {
   id: string;
   /** 32 bytes, base64url. */
   key: string;
 }
 
-/** Seals text so that it can only be read, unchanged, under the same context. */
+/** Encrypts text so that it can only be decrypted unchanged and for the same context. */
 export interface SealedBox {
-  /** @param context what the text is and whose; opening needs the same */
+  /** @param context identifies the text and its owner; `open` needs the same */
   seal(text: string, context: string): Buffer;
-  /** @throws SealBroken where the key is gone, the bytes were changed or the context differs */
+  /** @throws SealBroken if the key is missing, the bytes were changed or the context differs */
   open(sealed: Uint8Array, context: string): string;
 }
 
-/** Sealed data that cannot be opened. */
+/** The sealed data cannot be opened. */
 export class SealBroken extends Error {
   override name = 'SealBroken';
 }
@@ -25,7 +25,7 @@ const version = 1;
 const nonceLength = 12;
 const tagLength = 16;
 
-/** Names the key that something was sealed under; undefined for what was not sealed. */
+/** Returns the id of the key that sealed the data; undefined if it is not sealed. */
 export function sealingKeyOf(sealed: Uint8Array): string | undefined {
   const idLength = sealed[1] ?? 0;
   if (sealed[0] !== version || sealed.length <= 2 + idLength) return undefined;
@@ -33,13 +33,13 @@ export function sealingKeyOf(sealed: Uint8Array): string | undefined {
 }
 
 /**
- * Creates a box over AES-256-GCM (NIST SP 800-38D) with a random nonce per message.
- * Layout: version, length of key id, key id, nonce, tag, ciphertext.
- * @param keys the first one seals, every one opens; looked at for each message, so the list may change
+ * Creates a box over AES-256-GCM (NIST SP 800-38D) with a random nonce per message. Layout: version, length of key id,
+ * key id, nonce, tag, ciphertext.
+ * @param keys the first one seals, all open; read for each message, so the list may change
  */
 export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
   if (keys.length === 0) throw new TypeError('a sealed box needs at least one key');
-  // A key object, because Node 24 takes three times as long with bytes, which it turns into one for each message.
+  // Key objects, because Node 24 takes three times as long with bytes, which it converts for each message.
   const prepared = new WeakMap<SealingKey, { secret: KeyObject; header: Buffer }>();
   const prepare = (key: SealingKey): { secret: KeyObject; header: Buffer } => {
     const known = prepared.get(key);
@@ -56,9 +56,9 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
       const nonce = takeRandom(nonceLength);
       const cipher = createCipheriv('aes-256-gcm', secret, nonce);
       cipher.setAAD(Buffer.from(context));
-      // Bytes: of a text Node makes them in a slower way.
+      // A buffer: Node is slower with a string.
       const ciphertext = cipher.update(Buffer.from(text));
-      // GCM keeps nothing back: this is for the tag.
+      // GCM buffers nothing: this only computes the tag.
       cipher.final();
       return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
     },
@@ -78,11 +78,40 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
         decipher.setAAD(Buffer.from(context));
         decipher.setAuthTag(bytes.subarray(start + nonceLength, start + nonceLength + tagLength));
         const opened = decipher.update(bytes.subarray(start + nonceLength + tagLength));
-        // Nothing of it counts before the tag is checked.
+        // The text must not be used before the tag is verified.
         decipher.final();
         return opened.toString('utf8');
       } catch (cause) {
         throw new SealBroken('sealed data was changed or belongs elsewhere', { cause });
+      }
+    },
+  };
+}
+
+/** Seals text as base64url text. */
+export interface TextSeal {
+  /** @param context identifies the text and its owner; `open` needs the same */
+  seal(text: string, context: string): string;
+  /**
+   * @returns undefined if it was not sealed here, was changed, was sealed for another context, or is encoded
+   * differently
+   */
+  open(sealed: string, context: string): string | undefined;
+}
+
+/** Creates a text seal over a sealed box, for text that others pass on. */
+export function createTextSeal(box: SealedBox): TextSeal {
+  return {
+    seal: (text, context) => box.seal(text, context).toString('base64url'),
+    open(sealed, context) {
+      const bytes = Buffer.from(sealed, 'base64url');
+      // Node.js ignores invalid base64url and spare bits: the same bytes would have many spellings.
+      if (bytes.toString('base64url') !== sealed) return undefined;
+      try {
+        return box.open(bytes, context);
+      } catch (error) {
+        if (error instanceof SealBroken) return undefined;
+        throw error;
       }
     },
   };

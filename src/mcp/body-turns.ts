@@ -1,6 +1,6 @@
 import { InFlightMap } from '../collections/in-flight-map.ts';
 
-/** Turns at reading bodies that may be large. */
+/** KeyedQueue at reading bodies that may be large. */
 export interface BodyTurns {
   /**
    * Waits for a turn.

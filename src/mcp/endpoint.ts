@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { createCoalescer, type SendTogether } from '../net/coalescer.ts';
+import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';
@@ -55,7 +55,7 @@ const defaultKeepAliveMs = 20_000;
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { logger, maxBodyBytes, keepAliveMs = defaultKeepAliveMs, held = new HeldBytes() } = options;
   const pulse = createPulse(keepAliveMs);
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const transports: McpTransports = createTransports(options);
   const at = (serve: Serve, methods: string) =>
     koaFace({ serve, methods, pulse, sendTogether, held, logger });
@@ -84,7 +84,7 @@ interface KoaFaceOptions {
   /** For the answer to OPTIONS. */
   methods: string;
   pulse: ReturnType<typeof createPulse>;
-  sendTogether: SendTogether;
+  sendTogether: WriteBatcher;
   held: HeldBytes;
   logger: Logger;
 }

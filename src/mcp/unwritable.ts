@@ -4,7 +4,7 @@ import type { Message, RequestMessage } from './checks/messages.ts';
 import type { JsonRpcError } from './conversations/conversation.ts';
 
 /** What stands in the place of a message that a server gave and JSON cannot hold. */
-export const notWritable: JsonRpcError = {
+export const describeUnwritable: JsonRpcError = {
   code: errorCodes.internalError,
   message:
     'The MCP server gave something that cannot be written as JSON. The call may have had its effect; the log of the server says what it was.',
@@ -53,7 +53,7 @@ export function createWritableCheck(logger: Logger): CheckWritable {
       },
       'an MCP server gave something that cannot be written as JSON',
     );
-    return notWritable;
+    return describeUnwritable;
   };
 }
 

@@ -1,13 +1,13 @@
-// ipaddr.js because it knows the special ranges of both families, has no dependencies and is what Express itself uses.
+// ipaddr.js knows the special ranges of both families, has no dependencies, and Express itself uses it.
 import ipaddr from 'ipaddr.js';
 
-/** Global unicast: whatever else of IPv6 is not in use on the internet (RFC 4291 section 2.5.4). */
+/** Global unicast: the rest of IPv6 is not in use on the internet (RFC 4291 section 2.5.4). */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** Metadata services of clouds, where the range does not give them away: Azure, Alibaba, AWS over IPv6. */
+/** Cloud metadata services outside the special ranges: Azure, Alibaba, AWS over IPv6. */
 const metadataAddresses = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']);
 
-/** What networks of organizations use: RFC 1918, RFC 4193, RFC 6598. */
+/** Ranges for networks of organizations: RFC 1918, RFC 4193, RFC 6598. */
 const privateRanges: readonly string[] = ['private', 'uniqueLocal', 'carrierGradeNat'];
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
@@ -15,10 +15,10 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 }
 
 /**
- * Says whether an address is one of the public internet: not private, loopback, link-local, unique local, shared
- * (CGNAT), multicast, reserved, a tunnel into another range, or the metadata service of a cloud (A12-01, T-067).
- * @param address IPv4 or IPv6 in any spelling, without brackets; an IPv4-mapped one counts as what it maps
- * @returns false also for what is no address
+ * Returns whether an address is on the public internet: not private, loopback, link-local, unique local, shared
+ * (CGNAT), multicast, reserved, a tunnel into another range, or a cloud metadata service (A12-01, T-067).
+ * @param address IPv4 or IPv6 in any spelling, without brackets; an IPv4-mapped one counts as the mapped address
+ * @returns false also for invalid addresses
  */
 export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
@@ -27,8 +27,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Says whether an address is one of a private network, of those an organization runs its own servers in: not link-local,
- * not this machine, not the metadata service of a cloud.
+ * Returns whether an address is on a private network of an organization: not link-local, loopback or a cloud metadata
+ * service.
  * @param address IPv4 or IPv6 in any spelling, without brackets
  */
 export function isPrivateAddress(address: string): boolean {
@@ -40,13 +40,14 @@ export function isPrivateAddress(address: string): boolean {
   );
 }
 
-/** @returns whether an address is one of this very machine (127.0.0.0/8, ::1) */
+/** @returns whether an address is a loopback address (127.0.0.0/8, ::1) */
 export function isLoopbackAddress(address: string): boolean {
   return parse(address)?.range() === 'loopback';
 }
 
 /**
- * Gives the network that an address is counted by: itself, or its /64 for IPv6, of which one customer has at least one.
+ * Returns the network by which an address is counted: the address, or its /64 for IPv6, as one customer has at least a
+ * /64.
  * @param address IPv4 or IPv6, without brackets
  */
 export function networkOf(address: string): string {

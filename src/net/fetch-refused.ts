@@ -1,24 +1,24 @@
-/** Why a guarded fetch gave nothing. The last three may be better another time; the others are what the target is. */
+/** Reasons for a failed guarded fetch. The last three may be temporary; the others depend on the target. */
 export type FetchFault =
-  /** Not an https URL, or one with a user name in it. */
+  /** The URL is not https, or has a user name. */
   | 'not_https'
-  /** The host is, or has among its addresses, one that is not of the public internet. */
+  /** The host has an address that is not on the public internet. */
   | 'not_public'
-  /** The certificate is not one for this host. */
+  /** The certificate is not valid for this host. */
   | 'certificate'
-  /** A redirect, where the target was named and is not to be another. */
+  /** A redirect, if redirects are not accepted. */
   | 'redirected'
-  /** More bytes than allowed, by its own word or in fact. */
+  /** The body is too large, by its announced or actual length. */
   | 'too_large'
-  /** Compressed, though that was not asked for. */
+  /** The body is compressed, which was not requested. */
   | 'encoded'
-  /** The host has no address, or nothing answers there as HTTP asks. */
+  /** The host has no address, or does not respond with HTTP. */
   | 'unreachable'
   | 'timeout'
-  /** The caller or the host has as many fetches under way, and waiting, as it may have. */
+  /** The limit of concurrent and waiting fetches of the caller or host is reached. */
   | 'busy';
 
-/** A guarded fetch that gave nothing. The message is a sentence without any byte of the answer. */
+/** A guarded fetch failed. The message contains no byte of the response. */
 export class FetchRefused extends Error {
   override name = 'FetchRefused';
   readonly fault: FetchFault;
@@ -26,7 +26,7 @@ export class FetchRefused extends Error {
     super(message, options);
     this.fault = fault;
   }
-  /** Whether the same fetch may go well a little later. */
+  /** True if the same fetch may succeed later. */
   get mayPass(): boolean {
     return this.fault === 'unreachable' || this.fault === 'timeout' || this.fault === 'busy';
   }

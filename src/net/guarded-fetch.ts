@@ -2,37 +2,41 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { FairQueue, FairQueueFull } from '../collections/fair-queue.ts';
 import { isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
-import { readBoundedBody } from './read-body.ts';
-import { type Resolve, resolveHost } from './resolve.ts';
+import {
+  type Resolve,
+  readBoundedBody,
+  resolveHost,
+  sendPinned,
+  settleBefore,
+  toRefusal,
+} from './pinned-request.ts';
 
-/** Bounds of a guarded fetch, and what tests put in the place of the world. */
+/** Limits of a guarded fetch, and replacements for tests. */
 export interface GuardedFetchOptions {
-  /** Largest body. */
+  /** Maximum body size. */
   maxBytes: number;
-  /** From the question to the name server to the last byte. */
+  /** Timeout from the DNS query to the last byte. */
   timeoutMs: number;
-  /** Fetches under way at once. A caller and a host have a quarter of them each; as many as this wait for either. */
+  /** Maximum concurrent fetches. Each caller and each host gets a quarter; as many more wait for each. */
   maxConcurrent: number;
-  /** Gives the addresses of a host; asks the name servers by default. */
+  /** Resolves a host; default: DNS. */
   resolve?: Resolve;
-  /** Which addresses may be connected to; those of the public internet by default. */
+  /** Allowed addresses; default: those of the public internet. */
   mayConnect?: (address: string) => boolean;
 }
 
-/** What a guarded fetch gives. */
+/** The result of a guarded fetch. */
 export interface FetchedDocument {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Empty unless the status is 200: nobody is to act on the text of an error. */
+  /** Empty unless the status is 200: the text of an error must not be used. */
   body: Buffer;
 }
 
 /**
- * Fetches an https URL that a stranger named.
- * @param url its URL
- * @param beforeConnect sees the addresses before a byte goes to any of them; what it throws ends the fetch
- * @param caller the address that caused the fetch, if that is known
+ * Fetches an https URL chosen by a stranger.
+ * @param beforeConnect called with the addresses before any connection; an error it throws ends the fetch
+ * @param caller address of the client that caused the fetch, if known
  * @throws FetchRefused
  */
 export type GuardedFetch = (
@@ -41,16 +45,15 @@ export type GuardedFetch = (
   caller?: string,
 ) => Promise<FetchedDocument>;
 
-/** Largest header of an answer, in bytes. */
+/** Maximum size of the response headers, in bytes. */
 const maxHeaderBytes = 8_192;
 
 /**
- * Creates the fetch for URLs that strangers name (A12-01, A12-02). It resolves the host itself, refuses it unless each
- * of its addresses may be connected to, and connects to just these: no second question to a name server, no connection
- * that is used again, no redirect, no proxy, no agent or dispatcher that somebody else could set (T-067 to T-071).
- * `node:https` and not `fetch`, whose connections are out of our reach but for its internals (T-069).
- * Fetches that find no place wait by turns of callers and of hosts: one caller who names slow hosts does not keep the
- * documents of others out (T-206).
+ * Creates the fetch for URLs chosen by strangers (A12-01, A12-02). It resolves the host itself, rejects it unless all
+ * its addresses are allowed, and connects only to these: no second DNS query, no reused connection, no redirect, no
+ * proxy, no global agent or dispatcher (T-067 to T-071). It uses `node:https`, because the connections of `fetch` can
+ * only be controlled through its internals (T-069). Waiting fetches are served fairly across callers and hosts: a
+ * caller who names slow hosts does not block the documents of others (T-206).
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { maxBytes, timeoutMs, maxConcurrent, resolve = resolveHost, mayConnect = isPublicAddress } = options;
@@ -117,4 +120,24 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       throw new FetchRefused('busy', 'too many documents are being fetched at this moment');
     }
   };
+}
+
+/** The parts of the process that decide if Node uses a proxy. */
+export interface ProcessEnvironment {
+  env: Readonly<Record<string, string | undefined>>;
+  execArgv: readonly string[];
+}
+
+const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'] as const;
+
+/**
+ * Returns the proxy variable if this process was told to use a proxy. Guarded fetches connect to pinned addresses and
+ * so bypass a proxy: if a proxy has to see all traffic, they must not be made at all (T-069). Node uses a proxy
+ * variable only with `NODE_USE_ENV_PROXY` or `--use-env-proxy`.
+ * @returns name of the variable; undefined if no proxy is used
+ */
+export function demandedProxy({ env, execArgv }: ProcessEnvironment): string | undefined {
+  const switchedOn = !['', '0', undefined].includes(env.NODE_USE_ENV_PROXY);
+  const asOption = [...execArgv, ...(env.NODE_OPTIONS ?? '').split(' ')].includes('--use-env-proxy');
+  return switchedOn || asOption ? proxyVariables.find((name) => env[name]) : undefined;
 }

@@ -1,11 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isLoopbackAddress, isPrivateAddress, isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
-import { readBoundedBody } from './read-body.ts';
-import type { Resolve } from './resolve.ts';
+import { type Resolve, readBoundedBody, sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
 
-/** A request to a server that the operator named. */
+/** A request to a server configured by the operator. */
 export interface OperatorRequest {
   method?: string | undefined;
   headers?: RequestInit['headers'] | undefined;
@@ -13,36 +11,36 @@ export interface OperatorRequest {
   signal?: AbortSignal | null | undefined;
 }
 
-/** Where such servers may live, and the bounds of their answers. */
+/** Allowed locations of such servers, and limits of their responses. */
 export interface OperatorFetchOptions {
-  /** Whether an address of a private network may be connected to. */
+  /** Allows addresses of private networks. */
   allowPrivateNetwork: boolean;
-  /** Whether this very machine may be, and without https. */
+  /** Allows this machine, also without https. */
   dangerouslyFromLoopback: boolean;
-  /** Largest body; 1 MiB by default. */
+  /** Maximum body size; default: 1 MiB. */
   maxBytes?: number;
-  /** From the question to the name server to the last byte; ten seconds by default. */
+  /** Timeout from the DNS query to the last byte; default: ten seconds. */
   timeoutMs?: number;
-  /** Whether a redirect is an answer like any other; refused by default. It is never followed. */
+  /** `given` returns a redirect as a response; default: rejected. Redirects are never followed. */
   redirects?: 'given' | 'refused';
-  /** Gives the addresses of a host; asks the system by default, which knows names of its own network. */
+  /** Resolves a host; default: the system resolver, which knows local names. */
   resolve?: Resolve;
 }
 
 /**
- * Sends one request to a server that the operator named, and gives its answer whole.
- * @param request its body is text, a form in URL encoding, or bytes
+ * Sends a request to a server configured by the operator and returns the whole response.
+ * @param request its body is text, URL-encoded form data, or bytes
  * @throws FetchRefused
  */
 export type OperatorFetch = (url: string | URL, request?: OperatorRequest) => Promise<Response>;
 
-/** Largest header of an answer, in bytes. */
+/** Maximum size of the response headers, in bytes. */
 const maxHeaderBytes = 32_768;
 
 const defaultMaxBytes = 1024 * 1024;
 const defaultTimeoutMs = 10_000;
 
-/** Statuses whose answers have no body (Fetch standard, "null body status"). */
+/** Statuses without a body (Fetch standard, "null body status"). */
 const bodilessStatuses = [101, 103, 204, 205, 304];
 
 const askSystem: Resolve = async (host) =>
@@ -53,8 +51,8 @@ function textOf(body: unknown): string | undefined {
 }
 
 /**
- * Creates the fetch for servers that the operator named, such as upstreams: https alone, no redirect, no proxy, no
- * connection that is used again, just the addresses that were looked at, bounded time and size (A12-01, T-084, T-088).
+ * Creates the fetch for servers configured by the operator, such as upstreams: https only, no redirect, no proxy, no
+ * reused connection, only verified addresses, limited time and size (A12-01, T-084, T-088).
  */
 export function createOperatorFetch(options: OperatorFetchOptions): OperatorFetch {
   const { allowPrivateNetwork, dangerouslyFromLoopback, resolve = askSystem } = options;
@@ -88,7 +86,7 @@ export function createOperatorFetch(options: OperatorFetchOptions): OperatorFetc
       if (isPlain && !addresses.every(isLoopbackAddress))
         throw new FetchRefused('not_https', 'only this machine is asked without https');
       const sent = body instanceof Uint8Array ? body : textOf(body);
-      // Node.js frames the bodies of some methods, DELETE among them, only by the length it is told.
+      // For some methods, such as DELETE, Node.js sends a body only with an explicit length.
       if (sent !== undefined) headers.set('content-length', String(Buffer.byteLength(sent)));
       const response = await sendPinned(url, addresses, {
         method,

@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns/promises';
 import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -8,27 +9,27 @@ import { Agent, request } from 'node:https';
 import { isIP } from 'node:net';
 import { FetchRefused } from './fetch-refused.ts';
 
-/** A request, and the bounds of its answer. */
+/** A request to verified addresses, with limits of its response. */
 export interface PinnedRequest {
   method?: string | undefined;
   headers: OutgoingHttpHeaders;
   body?: string | Uint8Array | undefined;
-  /** Largest header of the answer. */
+  /** Maximum size of the response headers. */
   maxHeaderBytes: number;
-  /** Ends it. */
+  /** Aborts the request. */
   signal: AbortSignal;
 }
 
-/** What node:tls calls the ways in which a certificate is not the host's. */
+/** Codes of node:tls for a certificate that is not valid for the host. */
 const certificateFault = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_SSL_|HOSTNAME_MISMATCH)/;
 
 /**
- * Sends a request to the first of the addresses that answers, without asking a name server again (T-068). `node:https`
- * and not `fetch`, whose connections are out of our reach but for its internals (T-069).
- * @param url where to; its host is in the certificate and in the request, whatever the address
- * @param addresses those that were looked at
- * @returns the answer with its body unread
- * @throws what node:http gives; {@link toRefusal} knows what it means
+ * Sends a request to the first responding address, without another DNS query (T-068). It uses `node:https`, because the
+ * connections of `fetch` can only be controlled through its internals (T-069).
+ * @param url target; its host is used for the certificate and the request, whatever the address
+ * @param addresses verified addresses
+ * @returns the response with an unread body
+ * @throws as node:http; {@link toRefusal} interprets it
  */
 export function sendPinned(
   url: URL,
@@ -40,13 +41,13 @@ export function sendPinned(
   return new Promise((settle, reject) => {
     const outgoing = (isPlain ? plainRequest : request)(url, {
       method,
-      // An agent of its own: no proxy of the environment, no connection from before.
+      // A new agent: no proxy of the environment, no reused connection.
       agent: isPlain
         ? new PlainAgent({ keepAlive: false })
         : new Agent({ keepAlive: false, maxCachedSessions: 0 }),
       lookup: (_host, { all }, answer) =>
         all ? answer(null, pinned) : answer(null, pinned[0]?.address ?? '', pinned[0]?.family),
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide it.
+      // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
       rejectUnauthorized: true,
       maxHeaderSize: maxHeaderBytes,
       headers,
@@ -58,7 +59,10 @@ export function sendPinned(
   });
 }
 
-/** Waits for an answer, but not beyond the time limit. @throws the reason of the signal */
+/**
+ * Waits for a promise within the time limit.
+ * @throws the reason of the signal
+ */
 export function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise((settle, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -67,11 +71,11 @@ export function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promis
 }
 
 /**
- * Gives what a failed request comes to. Of a failure of the network only its code goes on as the cause: what Node.js
- * throws may hold bytes of the answer (`rawPacket`) and text of the certificate, and causes end up in logs.
- * @param thrown what was thrown
- * @param limit the time limit it was under
- * @returns a FetchRefused; what was thrown where it is not of the network
+ * Converts the error of a failed request. Only the code of a network error is kept as the cause: errors of Node.js may
+ * contain bytes of the response (`rawPacket`) and text of the certificate, and causes are logged.
+ * @param thrown the thrown value
+ * @param limit its time limit
+ * @returns a FetchRefused; other errors as they are
  */
 export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
   if (thrown instanceof FetchRefused) return thrown;
@@ -82,4 +86,56 @@ export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
   return certificateFault.test(code)
     ? new FetchRefused('certificate', 'the host has no valid certificate', { cause })
     : new FetchRefused('unreachable', 'the host could not be reached', { cause });
+}
+
+/**
+ * Returns all addresses of a host; an empty list if it has none.
+ * @param host host name or address, as `hostname` of a URL without brackets
+ * @param signal aborts the query
+ */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<string[]>;
+
+/** Timeout and number of tries of a DNS query. */
+const patience = { timeout: 1_000, tries: 2 } as const;
+
+/**
+ * Resolves a host through the name servers of this machine, both families at once. `dns.lookup` would occupy a thread
+ * of the pool that hashes passwords, as long as a slow name server takes.
+ * @returns IPv4 addresses first
+ */
+export const resolveHost: Resolve = async (host, signal) => {
+  if (isIP(host) !== 0) return [host];
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+  const resolver = new Resolver(patience);
+  const stop = (): void => resolver.cancel();
+  signal.addEventListener('abort', stop);
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+};
+
+/**
+ * Reads a response body up to a limit. A body that is announced as too large or is compressed is not read at all: data
+ * that is not decompressed is no bomb (T-071).
+ * @param response a response with an unread body
+ * @throws FetchRefused
+ */
+export async function readBoundedBody(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const encoding = response.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    throw new FetchRefused('encoded', 'the answer is compressed, which was not asked for');
+  const tooLarge = (): FetchRefused =>
+    new FetchRefused('too_large', `the answer has more than ${maxBytes} bytes`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let received = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    received += chunk.length;
+    if (received > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

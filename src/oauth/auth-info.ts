@@ -1,12 +1,11 @@
 /**
- * Who is calling: what the resource server learned from an access token.
- * It never holds the token itself, so nothing behind the gate can pass it on
- * (MCP authorization, "Token Passthrough"; RFC 9700 section 4.9).
+ * The caller, as described by an access token. It never contains the token itself, so nothing behind the gateway can
+ * pass it on (MCP authorization, "Token Passthrough"; RFC 9700 section 4.9).
  */
 export interface AuthInfo {
   /** Issuer of the token. Together with `subject` it names the account. */
   issuer: string;
-  /** Who the token is about (`sub`): the account that allowed the client to act, or the client itself, by its id. */
+  /** `sub` of the token: the account that authorized the client, or the client itself, by its id. */
   subject: string;
   /** The OAuth client that presented the token. */
   clientId: string;
@@ -14,25 +13,25 @@ export interface AuthInfo {
   scopes: readonly string[];
   /** The resource the token was issued for (`aud`, RFC 8707). */
   audience: string;
-  /** End of the token's life, epoch seconds. */
+  /** Expiry of the token, epoch seconds. */
   expiresAt: number;
-  /** The consent record the token hangs on, where the issuer is this installation and an account consented. */
+  /** The grant of the token, if this installation issued it and an account consented. */
   grantId?: string;
-  /** The login at an upstream that the grant hangs on, by the id of its link; absent where it hangs on none. */
+  /** Link id of the upstream session on which the grant depends; absent if there is none. */
   upstreamLinkId?: string;
   /**
-   * The name under which the token is stored, where the issuer is this installation: a hash that finds it and cannot
-   * be presented as it. It tells whether the token still stands while a stream is open (A12-04).
+   * Stored id of the token, if this installation issued it: a hash that finds the token but cannot be used as one. Open
+   * streams use it to check that the token is not revoked (A12-04).
    */
   tokenId?: string;
-  /** The key the token is bound to, by its JWK thumbprint (`cnf.jkt`, RFC 9449 section 6); absent for a bearer token. */
+  /** JWK thumbprint of the key the token is bound to (`cnf.jkt`, RFC 9449 section 6); absent for a bearer token. */
   keyThumbprint?: string;
 }
 
 /**
- * One unambiguous key for the principal of a call: the client, acting for the subject at the issuer.
+ * Returns the unique key of the principal of a call: the client acting for the subject at the issuer.
  * @param authInfo the caller
- * @returns a string in which no part can run into its neighbour (T-104)
+ * @returns an unambiguous encoding of the three parts (T-104)
  */
 export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'clientId'>): string {
   let key = principalKeys.get(authInfo);
@@ -44,7 +43,7 @@ export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'cl
 }
 
 /**
- * How the keys of all principals of one account begin, whatever the client.
+ * Returns the common prefix of the keys of all principals of an account, for any client.
  * @see principalKey
  */
 export function accountKeyPrefix(account: Pick<AuthInfo, 'issuer' | 'subject'>): string {
@@ -57,7 +56,7 @@ export function accountKeyPrefix(account: Pick<AuthInfo, 'issuer' | 'subject'>):
 }
 
 /**
- * Reads the client out of the key of a principal.
+ * Returns the client id in a principal's key.
  * @param key see {@link principalKey}
  */
 export function clientOfPrincipal(key: string): string {
@@ -65,16 +64,40 @@ export function clientOfPrincipal(key: string): string {
 }
 
 /**
- * Reads the route out of the key of a principal, as it is stored with a session.
- * @param key see {@link principalKey}; the path of a route may stand behind the client
- * @returns the path below the public URL; empty for none
+ * Returns the route in a principal's key, as stored with a session.
+ * @param key see {@link principalKey}, possibly followed by the path of a route
+ * @returns the path below the public URL; empty if there is none
  */
 export function routeOfPrincipal(key: string): string {
   const [, , , path = ''] = JSON.parse(key) as string[];
   return path;
 }
 
-/** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
+/** Cached by caller: all requests with a token share an immutable caller object. */
 const principalKeys = new WeakMap<object, string>();
-/** The same of {@link accountKeyPrefix}. */
+/** Cached results of {@link accountKeyPrefix}. */
 const accountPrefixes = new WeakMap<object, string>();
+
+/**
+ * The status of an access token is unknown because the authority for it does not respond. Not the caller's fault, and
+ * no reason to discard the token: the same request may succeed later. `app/errors` responds with 503.
+ */
+export class TokenStatusUnknown extends Error {
+  override name = 'TokenStatusUnknown';
+  /** Koa sends it as the response status if no handler of ours responds, with the message for the caller. */
+  readonly status = 503;
+  readonly expose = true;
+  readonly retryAfterSeconds: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param message a sentence in ASCII for the caller, without secrets
+   * @param retryAfterSeconds earliest time to retry
+   * @param options the cause, for the log only
+   */
+  constructor(message: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.headers = { 'Retry-After': String(retryAfterSeconds) };
+  }
+}

@@ -1,16 +1,16 @@
 import type { ReadingToleranceName } from './reading-tolerances.ts';
 
-/** A JSON object of another server: nothing is known of its members. */
+/** A JSON object of another server, with unverified members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A slip of another server that was read all the same. */
+/** An accepted deviation of another server. */
 export interface Slip {
   tolerance: ReadingToleranceName;
-  /** What was seen, in words and names of ours: the end of a sentence, without a secret. */
+  /** The observation in our own words and names: the end of a sentence, without a secret. */
   because: string;
 }
 
-/** Told of each slip. */
+/** Called for each deviation. */
 export type NoteSlip = (slip: Slip) => void;
 
 const ignore: NoteSlip = () => undefined;
@@ -22,14 +22,14 @@ export function asObject(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
-/** @returns the value if it is a text that is not empty, else undefined */
+/** @returns the value if it is a non-empty string, else undefined */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**
- * Parses a text as a JSON object. A byte order mark before it is left out.
- * @returns undefined if the text is no JSON, or its top is no object
+ * Parses a text as a JSON object. A leading byte order mark is skipped.
+ * @returns undefined if the text is no JSON object
  * @see RFC 8259 section 8.1
  */
 export function parseObject(text: string, note: NoteSlip = ignore): JsonObject | undefined {
@@ -44,20 +44,20 @@ export function parseObject(text: string, note: NoteSlip = ignore): JsonObject |
   }
 }
 
-/** Members whose absence and whose `null` are not the same: whether a token is alive has to be said. */
+/** Members for which `null` is not the same as absent: an introspection response has to say if a token is active. */
 const neverLeftOut: ReadonlySet<string> = new Set(['active']);
 
-/** Members that are lists of words. */
+/** Returns whether a member is a list of strings. */
 const isList = (name: string): boolean => name === 'authorization_servers' || name.endsWith('_supported');
 
-/** Members that are times or spans in seconds, with the least that makes sense. */
+/** Members in seconds, with their minimum. */
 const seconds: Readonly<Record<string, number>> = {
   expires_in: 0,
   interval: Number.MIN_VALUE,
   client_secret_expires_at: 0,
 };
 
-/** A number that a member has, also one written as a text; undefined if it is less than the member allows. */
+/** Returns the number of a member, also if it is a string; undefined if it is below the minimum of the member. */
 function readSeconds(name: string, value: unknown): number | undefined {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) && number >= (seconds[name] ?? 0)
@@ -65,7 +65,7 @@ function readSeconds(name: string, value: unknown): number | undefined {
     : undefined;
 }
 
-/** `true` and `false` as texts are what they say; other texts are lists of one or more words. */
+/** Converts `true` and `false` in strings to Booleans, and other strings to lists of one or more words. */
 function readMember(name: string, value: unknown, note: NoteSlip): unknown {
   const asAText = (read: unknown): unknown => {
     note({ tolerance: 'textForValue', because: `"${name}" is a text` });
@@ -90,8 +90,8 @@ function readMember(name: string, value: unknown, note: NoteSlip): unknown {
 }
 
 /**
- * Reads the members of a document or an answer of another server: `null` and the empty text mean absent, and what is
- * written as a text or a list by mistake is read as what it says.
+ * Reads the members of a document or response of another server: `null` and the empty string mean absent, and values of
+ * a wrong type, string or list, are converted.
  * @returns a new object with the members that have a value
  */
 export function readMembers(object: JsonObject, note: NoteSlip = ignore): Record<string, unknown> {
@@ -110,12 +110,12 @@ export function readMembers(object: JsonObject, note: NoteSlip = ignore): Record
   );
 }
 
-/** @returns the text of a body, with a byte order mark if there is one: `Response.text` leaves it out */
+/** @returns the text of a body, including a byte order mark: `Response.text` drops it */
 export function decodeBody(bytes: ArrayBuffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** An answer of another server as it came. */
+/** A response of another server as received. */
 export interface ForeignAnswer {
   status: number;
   /** `Content-Type`. */
@@ -133,15 +133,15 @@ const kinds = {
   device: { member: 'device_code', status: 200 },
 } as const;
 
-/** A kind of answer. */
+/** A kind of response. */
 export type AnswerKind = keyof typeof kinds;
 
-/** @returns the media type of a `Content-Type` in lower case, without parameters; `''` if there is none */
+/** @returns the lower-case media type of a `Content-Type`, without parameters; `''` if there is none */
 export function mediaTypeOf(contentType: string | null): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Takes note of a media type that is not of JSON. */
+/** Reports a media type other than JSON. */
 export function noteMediaType(contentType: string | null, note: NoteSlip): void {
   const type = mediaTypeOf(contentType);
   if (type === 'application/json' || type.endsWith('+json')) return;
@@ -151,13 +151,13 @@ export function noteMediaType(contentType: string | null, note: NoteSlip): void 
   note({ tolerance: 'mediaType', because: `${shown}, not application/json` });
 }
 
-/** Whether a status is one of success. */
+/** Returns whether a status means success. */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
- * Reads the answer to a request for tokens, a client or a device code. Any 2xx with what was asked for is an answer, and
- * one with an error in its place is a refusal.
- * @returns the status that the standard has for it, and the members; undefined if it is neither an answer nor a refusal
+ * Interprets the response to a token, registration or device authorization request. Any 2xx with the requested member
+ * is a success; one with an error instead is an error response.
+ * @returns the standard status and the members; undefined if it is neither a success nor an error response
  * @see RFC 6749 sections 5.1 and 5.2; RFC 7591 section 3.2 (FA-25, FA-26)
  */
 export function readForeignAnswer(

@@ -1,9 +1,9 @@
 import type { NoteSlip } from './foreign-json.ts';
 
 /**
- * Whether metadata is of the issuer that was asked for: the same text, or one slash more or less at its end. Both have
- * their metadata at the same places, so nobody else can publish the one for the other.
- * @param asked the issuer whose metadata was asked for
+ * Returns whether metadata is of the requested issuer: the same text, or with one trailing slash more or less. Both
+ * have their metadata at the same URLs, so nobody else can publish one for the other.
+ * @param asked the requested issuer
  * @param named `issuer` of the metadata
  * @see RFC 8414 section 3.3 (A4-04, FA-49)
  */
@@ -18,15 +18,15 @@ export function isSameIssuer(
   return true;
 }
 
-/** A provider that has endpoints on other hosts than its issuer. */
+/** A provider with endpoints on other hosts than its issuer. */
 export interface KnownProvider {
   /** Hosts of its issuers. */
   issuerHosts: readonly string[];
-  /** Hosts its metadata may name beside that of its issuer; with a dot in front: all below. */
+  /** Other hosts that its metadata may name; with a leading dot: all hosts below. */
   endpointHosts: readonly string[];
 }
 
-/** The providers that are known to do so. */
+/** All such providers. */
 export const knownProviders = {
   google: { issuerHosts: ['accounts.google.com'], endpointHosts: ['.googleapis.com'] },
   entra: {
@@ -36,16 +36,16 @@ export const knownProviders = {
 } as const satisfies Record<string, KnownProvider>;
 
 /**
- * Whether a host is one of those that are allowed.
- * @param allowed a host, or with a dot in front all below it
+ * Returns whether a host is allowed.
+ * @param allowed a host, or with a leading dot all hosts below it
  */
 export function isHostOf(host: string, allowed: string): boolean {
   return allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed;
 }
 
 /**
- * Whether an endpoint on another origin is known to belong to the provider that names it.
- * @param issuer whose metadata names the endpoint, confirmed
+ * Returns whether an endpoint on another origin is known to belong to the provider that names it.
+ * @param issuer verified issuer of the metadata
  * @param endpoint URL of the endpoint; https, on the default port
  * @see FA-49
  */
@@ -57,4 +57,25 @@ export function isKnownEndpoint(issuer: string, endpoint: string): boolean {
     ({ issuerHosts, endpointHosts }) =>
       issuerHosts.includes(from.host) && endpointHosts.some((allowed) => isHostOf(to.host, allowed)),
   );
+}
+
+/**
+ * Checks whether an issuer says that an e-mail address is verified. Only `true` and the text `"true"`, which some
+ * providers send, say so; any other value that is present means that the address is not verified.
+ * @param claim `email_verified`, or the member that stands for it
+ * @param ifAbsent the result if the issuer does not send the claim
+ * @see OpenID Connect Core 1.0 section 5.1 (FA-15, T-215)
+ */
+export function isEmailVerified(claim: unknown, ifAbsent = false): boolean {
+  return claim === undefined ? ifAbsent : claim === true || claim === 'true';
+}
+
+/**
+ * Returns the text that a rule compares a claim with: a text as it is, a whole number or a Boolean as JSON writes it.
+ * @returns undefined for a list, an object, null, and a number that JSON.parse may have rounded: two ids over 2^53 can be
+ *   the same number
+ */
+export function comparableClaim(claim: unknown): string | undefined {
+  if (typeof claim === 'string') return claim;
+  return typeof claim === 'boolean' || Number.isSafeInteger(claim) ? String(claim) : undefined;
 }

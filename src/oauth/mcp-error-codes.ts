@@ -1,5 +1,5 @@
 /**
- * Codes of the errors of JSON-RPC and of MCP, by the names they have there.
+ * Error codes of JSON-RPC and MCP, by their names in the standards.
  * @see JSON-RPC 2.0 section 5.1; MCP 2025-11-25 resources "Error Handling"; MCP 2026-07-28 "Error Codes"
  */
 export const errorCodes = {
@@ -8,16 +8,16 @@ export const errorCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** Of the revisions up to 2025-11-25; later ones have `invalidParams`. */
+  /** Of the revisions up to 2025-11-25; later ones use `invalidParams`. */
   resourceNotFound: -32002,
   headerMismatch: -32020,
   missingRequiredClientCapability: -32021,
   unsupportedProtocolVersion: -32022,
-  /** What the Language Server Protocol has for it: MCP names none, as nobody waits for that answer. */
+  /** The code of the Language Server Protocol: MCP defines none, as nobody waits for that response. */
   requestCancelled: -32800,
 } as const;
 
-/** Codes that only servers of 2026-07-28 and later answer with. */
+/** Codes that only servers of 2026-07-28 and later use. */
 export const modernErrorCodes: ReadonlySet<unknown> = new Set([
   errorCodes.headerMismatch,
   errorCodes.missingRequiredClientCapability,

@@ -1,4 +1,4 @@
-/** Authorization server metadata (RFC 8414 section 2), the members this product reads or writes. */
+/** The members of authorization server metadata (RFC 8414 section 2) that Gatehouse reads or writes. */
 export interface AuthorizationServerMetadata {
   issuer: string;
   authorization_endpoint?: string;
@@ -28,9 +28,15 @@ export interface ProtectedResourceMetadata {
   bearer_methods_supported?: string[];
   resource_name?: string;
   resource_documentation?: string;
-  /** Whether every token has to be bound to a key of the client (RFC 9728 section 2, RFC 9449). */
+  /** True if every token has to be bound to a key of the client (RFC 9728 section 2, RFC 9449). */
   dpop_bound_access_tokens_required?: boolean;
-  /** What proofs of such a key may be signed with (RFC 9728 section 2). */
+  /** Accepted signature algorithms of proofs (RFC 9728 section 2). */
   dpop_signing_alg_values_supported?: string[];
   [member: string]: unknown;
 }
+
+/** MCP extension for clients that act for themselves (A13-01). */
+export const clientCredentialsExtension = 'io.modelcontextprotocol/oauth-client-credentials';
+
+/** MCP extension for authorization by an organization (A13-04). */
+export const enterpriseManagedExtension = 'io.modelcontextprotocol/enterprise-managed-authorization';

@@ -1,22 +1,22 @@
-/** A slip that is read all the same in what servers publish and answer. */
+/** A deviation in metadata and responses of servers that is accepted. */
 export interface ReadingTolerance {
-  /** What is read, and as what. */
+  /** The accepted deviation and its interpretation. */
   takes: string;
-  /** What happens without it. */
+  /** The behaviour without the tolerance. */
   otherwise: string;
-  /** The standard whose strict reading would refuse it. */
+  /** The standard that a strict reading would apply. */
   strictly: string;
-  /** Who is known to do so, and where that is told. */
+  /** The servers that need it, with a source. */
   becauseOf: string;
   from: string;
-  /** The check of `gatehouse doctor` that names the slip. */
+  /** The check of `gatehouse doctor` that reports the deviation. */
   check: string;
 }
 
 /**
- * Every slip of a server that the client, the logins at upstreams and the doctor read all the same, by the name that the
- * trace of a login shows. None of them lets a token, a code or a secret go where it would not go without it, but
- * `providerEndpoints`, whose origins stand in this product.
+ * All deviations of servers that the client, the upstream logins and the doctor accept, by the name in the trace of a
+ * login. None of them sends a token, a code or a secret that would otherwise not be sent, except `providerEndpoints`,
+ * whose origins are built in.
  */
 export const readingTolerances = {
   challengeSpelling: {
@@ -162,8 +162,8 @@ export const readingTolerances = {
   },
 } as const satisfies Record<string, ReadingTolerance>;
 
-/** The name of a tolerance for what servers send. */
+/** The name of a tolerance for servers. */
 export type ReadingToleranceName = keyof typeof readingTolerances;
 
-/** The names of all of them, in their order. */
+/** The names of all of them, in order. */
 export const readingToleranceNames = Object.keys(readingTolerances) as ReadingToleranceName[];

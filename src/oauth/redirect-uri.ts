@@ -1,4 +1,4 @@
-/** Schemes that run, render or open something of the system instead of leading back to a client (T-003, T-214). */
+/** Schemes that execute, render or open something of the system instead of returning to a client (T-003, T-214). */
 const forbiddenSchemes = new Set([
   'javascript:',
   'data:',
@@ -53,22 +53,21 @@ const knownAppSchemes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A domain name in reverse (RFC 8252 section 7.1), which begins with a top-level domain: `x-apple.systempreferences:` opens
- * the settings of the system.
+ * A reverse domain name (RFC 8252 section 7.1), which begins with a top-level domain: `x-apple.systempreferences:`
+ * opens the system settings.
  */
 const reverseDomain = /^(?:[a-z]{2,}|xn--[a-z0-9-]+)(?:\.[a-z0-9-]+)+$/;
 
-/** Whether a scheme is one that redirect URIs can never have: it runs or renders, or is no scheme. */
+/** Returns whether redirect URIs can never have this scheme: it executes or renders, or is no valid scheme. */
 export function isForbiddenScheme(scheme: string): boolean {
   return !/^[a-z][a-z0-9+.-]*$/.test(scheme) || forbiddenSchemes.has(`${scheme}:`);
 }
 
 /**
- * Whether a client that registers itself may have redirect URIs of this scheme: https, http, a domain name in reverse, a
- * known app, or a scheme that the operator allows. A scheme that the operating system gives to a program of its own is none
- * of these.
+ * Returns whether a client that registers itself may have redirect URIs of this scheme: https, http, a reverse domain
+ * name, a known app, or a scheme that the operator allows. Schemes of programs of the operating system are excluded.
  * @param uri a redirect URI that {@link checkRedirectUri} accepts
- * @param allowed further schemes, in lower case and without a colon
+ * @param allowed additional schemes, in lower case and without a colon
  * @see RFC 8252 section 7.1 (T-214)
  */
 export function hasAcceptedScheme(uri: string, allowed: readonly string[]): boolean {
@@ -85,7 +84,7 @@ export function hasAcceptedScheme(uri: string, allowed: readonly string[]): bool
 
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-/** Why a redirect URI cannot be registered. */
+/** Reasons why a redirect URI cannot be registered. */
 export type RedirectUriFault =
   | 'not_a_string'
   | 'too_long'
@@ -97,10 +96,13 @@ export type RedirectUriFault =
   | 'wildcard'
   | 'http_not_loopback';
 
-/** Longest redirect URI accepted, in characters. */
+/** Maximum length of a redirect URI, in characters. */
 const maxRedirectUriLength = 2048;
 
-/** The authority as written. The URL parser also reads `https:host` and `https:///host`, which RFC 3986 has no host in. */
+/**
+ * The authority as written. The URL parser also accepts `https:host` and `https:///host`, which have no host in RFC
+ * 3986.
+ */
 const writtenAuthority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i;
 
 /**
@@ -117,17 +119,17 @@ export function isLoopbackRedirect(uri: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && isLoopbackHost(url.hostname);
 }
 
-/** @returns whether the URI has a scheme of its own, neither http nor https (RFC 8252 section 7.1) */
+/** @returns whether the URI has a private-use scheme, neither http nor https (RFC 8252 section 7.1) */
 export function isPrivateUseRedirect(uri: string): boolean {
   const url = URL.parse(uri);
   return url !== null && !/^https?:$/.test(url.protocol);
 }
 
 /**
- * One rule list for redirect URIs at registration: https anywhere, http on loopback only, private-use schemes that cannot run code.
- * A loopback host counts as written: `0x7f.1` reaches the same machine, but compares as another string (T-002).
+ * Checks a redirect URI at registration: https anywhere, http on loopback only, private-use schemes that cannot execute
+ * code. A loopback host is compared as written: `0x7f.1` reaches the same machine, but is another string (T-002).
  * @param value an entry of `redirect_uris`
- * @returns the first fault, or undefined for a URI that may be registered
+ * @returns the first fault; undefined if the URI may be registered
  * @see RFC 7591 section 5; RFC 8252 section 7; MCP authorization "Redirect URIs" (A6-02, T-003, T-058)
  */
 export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
@@ -145,6 +147,42 @@ export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
   if (value.includes('*')) return 'wildcard';
   const host = authority.replace(/:\d*$/, '').toLowerCase();
   if (url.protocol === 'http:' && !isLoopbackHost(host)) return 'http_not_loopback';
-  // RFC 3986 section 2: a host in other characters leads to another name than the one that people read.
+  // RFC 3986 section 2: a host with other characters leads to another name than people read.
   return /[^\x21-\x7E]/.test(value) ? 'illegal_character' : undefined;
+}
+
+/** Form of a host name as the URL parser writes it: letters, digits, hyphens and dots. */
+const writtenHost = /^[a-z0-9.:[\]-]+$/;
+
+/**
+ * Returns the canonical spelling of a host name: lower case, punycode, no trailing dot (T-078).
+ * @param host a host name or address as written, without scheme, port or path
+ * @returns undefined if it is no host
+ */
+export function canonicalHost(host: string): string | undefined {
+  const url = URL.parse(`https://${host}/`);
+  // Any other part in the text (a path, a user name) would appear in the result, except the default port of https.
+  if (!url || /:\d*$/.test(host) || url.href !== `https://${url.hostname}/`) return undefined;
+  const hostname = url.hostname.replace(/\.$/, '');
+  return writtenHost.test(hostname) ? hostname : undefined;
+}
+
+/**
+ * Returns the canonical spelling of a host pattern: a host name, which matches only that host, or `*.` and a host name,
+ * which matches every host below it but not the host itself.
+ * @returns undefined if it is no such pattern
+ */
+export function canonicalHostPattern(pattern: string): string | undefined {
+  const below = pattern.startsWith('*.');
+  const host = canonicalHost(below ? pattern.slice(2) : pattern);
+  return host && below ? `*.${host}` : host;
+}
+
+/**
+ * @param pattern a canonical pattern
+ * @param host a canonical host
+ * @returns whether the pattern matches the host, by whole labels
+ */
+export function matchesHost(pattern: string, host: string): boolean {
+  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern;
 }

@@ -1,10 +1,10 @@
 import { pathOf } from './well-known.ts';
 
 /**
- * The canonical form of a resource indicator: lower-case scheme and host, no default port, no trailing slash.
- * Clients send `https://x/mcp/`, `HTTPS://X/mcp` and `https://x/mcp` and mean one server (A7-01, A7-02).
+ * Returns the canonical form of a resource indicator: lower-case scheme and host, no default port, no trailing slash.
+ * Clients send `https://x/mcp/`, `HTTPS://X/mcp` and `https://x/mcp` for the same server (A7-01, A7-02).
  * @param value an absolute URI
- * @returns the canonical form, or undefined where the value is no absolute http(s) URI, or has a fragment
+ * @returns undefined if the value is no absolute http(s) URI, or has a fragment
  * @see RFC 8707 section 2; MCP authorization "Canonical Server URI"
  */
 export function canonicalResource(value: string): string | undefined {
@@ -15,10 +15,10 @@ export function canonicalResource(value: string): string | undefined {
 }
 
 /**
- * Whether metadata for `resource` may be used for calls to `url`: the same URL, or a parent of it on the same origin (A3-07).
- * A `resource` with a query is the parent of nothing.
+ * Returns whether metadata for `resource` may be used for requests to `url`: the same URL, or a parent on the same
+ * origin (A3-07). A `resource` with a query has no children.
  * @param resource the `resource` of a metadata document
- * @param url the URL being called
+ * @param url the requested URL
  * @see RFC 9728 section 3.3
  */
 export function resourceCovers(resource: string, url: string): boolean {

@@ -10,17 +10,17 @@ export function isScopeToken(value: string): boolean {
 }
 
 /**
- * Scopes of an authorization server itself: they are about its user and its tokens, and no resource can have them as its own
+ * Scopes of the authorization server itself: they concern its user and its tokens, and no resource can define them
  * (OpenID Connect Core 1.0 sections 3.1.2.1 and 11).
  */
 export const personalScopes: readonly string[] = ['openid', 'offline_access'];
 
-/** Scopes of OpenID Connect Core 1.0 section 5.4. A resource may have scopes of these names. */
+/** Scopes of OpenID Connect Core 1.0 section 5.4. A resource may define scopes with these names. */
 export const profileScopes: readonly string[] = ['profile', 'email', 'address', 'phone'];
 
 /**
- * @param value a `scope` parameter; absent and empty give no scopes
- * @returns the distinct scopes in their order (RFC 6749 section 3.3)
+ * @param value a `scope` parameter; absent and empty mean no scopes
+ * @returns the distinct scopes, in order (RFC 6749 section 3.3)
  */
 export function parseScope(value: string | undefined): string[] {
   return [...new Set((value ?? '').split(' ').filter((token) => token !== ''))];
@@ -37,7 +37,7 @@ export function missingScopes(granted: Iterable<string>, needed: Iterable<string
   return [...needed].filter((scope) => !held.has(scope));
 }
 
-/** @returns all scopes of both lists once, those of the first first (step-up by union, A8-07) */
+/** @returns the scopes of all lists without duplicates, in order (step-up by union, A8-07) */
 export function scopeUnion(...lists: Iterable<string>[]): string[] {
   return [...new Set(lists.flatMap((list) => [...list]))];
 }

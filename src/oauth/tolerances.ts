@@ -1,20 +1,20 @@
-/** Something a server takes from its clients though a strict reading of the standards would refuse it. */
+/** A deviation from a strict reading of the standards that the server accepts from its clients. */
 export interface Tolerance {
-  /** What is taken. */
+  /** The accepted deviation. */
   takes: string;
-  /** What happens without it. */
+  /** The behaviour without the tolerance. */
   otherwise: string;
-  /** The standard whose strict reading would refuse it. */
+  /** The standard that a strict reading would apply. */
   strictly: string;
-  /** Who is known to need it, and where that is told. */
+  /** The clients that need it, with a source. */
   becauseOf: string;
   from: string;
 }
 
 /**
- * Every tolerance of the authorization server, by the name of its switch in the settings (`clients.tolerances`). What
- * a standard asks of servers is none: a refresh without `scope` (RFC 6749 section 6) or from another loopback port of
- * 127.0.0.1 (RFC 8252 section 7.3) is taken in any case.
+ * All tolerances of the authorization server, by their names in the settings (`clients.tolerances`). What a standard
+ * requires of servers is no tolerance: a refresh without `scope` (RFC 6749 section 6) or another loopback port of
+ * 127.0.0.1 (RFC 8252 section 7.3) is always accepted.
  */
 export const tolerances = {
   repeatedRefresh: {
@@ -145,5 +145,5 @@ export const tolerances = {
 /** The name of a tolerance. */
 export type ToleranceName = keyof typeof tolerances;
 
-/** The names of all tolerances, in their order. */
+/** The names of all tolerances, in order. */
 export const toleranceNames = Object.keys(tolerances) as ToleranceName[];

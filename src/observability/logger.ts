@@ -3,22 +3,21 @@ import { type Logger as PinoLogger, pino } from 'pino';
 /** A structured logger: one JSON line per call. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-/** Levels a log can be set to; `silent` writes nothing. */
+/** Log levels; `silent` writes nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 /** One of {@link logLevels}. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** How much of the log waits for the end of a turn, in characters; more goes out at once. */
+/** Maximum buffered log text per turn, in characters; more is written at once. */
 const maxWaitingLength = 65_536;
 
-/** Longest string that goes into a log line, in characters. */
+/** Maximum length of a string in a log line, in characters. */
 const maxLoggedLength = 500;
 
 /**
- * Names whose values never reach a log line, whatever object they stand in (T-194), two levels deep: our own calls
- * log flat objects. pino's own redaction takes them out of the first level; its wildcards for the second would cost
- * more than all the rest of a line.
+ * Names whose values are never logged, in any object (T-194), two levels deep: our own calls log flat objects. pino
+ * redacts the first level; its wildcards for the second one would cost more than the rest of a line.
  */
 const secretNames = [
   'authorization',
@@ -34,22 +33,22 @@ const secretNames = [
   'registration_access_token',
 ];
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 const censor = '[redacted]';
 
 const secrets: ReadonlySet<string> = new Set(secretNames);
 
-/** What takes the secrets out by itself, once it is known what of an error goes into the line. */
+/** Redact errors themselves, once their logged fields are known. */
 const serializers = { err: describeError, cause: describeCause };
 
-/** The object without its secrets: itself where it has none. */
+/** Returns the object without its secrets: itself if it has none. */
 function withoutSecrets<T extends object>(object: T): T {
   const found = Object.keys(object).filter((name) => secrets.has(name));
   if (found.length === 0) return object;
   return { ...object, ...Object.fromEntries(found.map((name) => [name, censor])) };
 }
 
-/** The fields of a line, without the secrets in their objects. */
+/** Returns the fields of a line without the secrets in nested objects. */
 function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   let redacted: Record<string, unknown> | undefined;
   for (const name in fields) {
@@ -63,28 +62,28 @@ function redactFields(fields: Record<string, unknown>): Record<string, unknown> 
   return redacted ?? fields;
 }
 
-/** What a cause is: an error, or a word for it. */
+/** Returns the loggable form of a cause: an error, or a text. */
 function describeCause(cause: Error | string): object | string {
   return typeof cause === 'string' ? cause : describeError(cause);
 }
 
-/** An error in a log line. Its own code (SQLITE_FULL, ENOTFOUND) stands as `errorCode`: `code` is the name of a secret. */
+/**
+ * Returns the loggable form of an error. Its code (SQLITE_FULL, ENOTFOUND) is logged as `errorCode`: `code` is the name
+ * of a secret.
+ */
 function describeError(error: Error): object {
   const { code, ...described } = pino.stdSerializers.err(error);
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code);
   return withoutSecrets(named ? { ...described, errorCode: code } : described);
 }
 
-/**
- * Cuts what others chose (a User-Agent, a client name) to a length that a log line can bear (T-195).
- * @param value any string, or undefined
- */
+/** Truncates text chosen by others (a User-Agent, a client name) for a log line (T-195). */
 export function loggable(value: string | undefined): string | undefined {
   if (value === undefined || value.length <= maxLoggedLength) return value;
   return `${value.slice(0, maxLoggedLength)}… (${value.length} characters)`;
 }
 
-/** Gives the time as pino wants it in a line; lines of one millisecond share the text. */
+/** Returns the time in pino's format, cached per millisecond. */
 function createClock(): () => string {
   let at = 0;
   let text = '';
@@ -98,10 +97,7 @@ function createClock(): () => string {
   };
 }
 
-/**
- * Standard error, written once a turn of the event loop: what many requests log in one turn leaves together. Nothing
- * waits longer, and what is there when the process exits goes out before.
- */
+/** Opens standard error, written once per turn of the event loop for all requests, and at exit. */
 function openStandardError(): { write: (line: string) => void } {
   const standardError = pino.destination({ fd: 2, sync: true });
   let waiting = '';
@@ -122,17 +118,17 @@ function openStandardError(): { write: (line: string) => void } {
 
 let openedStandardError: { write: (line: string) => void } | undefined;
 
-/** All loggers share it, as they share the process. */
+/** Shared by all loggers of the process. */
 function standardErrorOfProcess(): { write: (line: string) => void } {
   openedStandardError ??= openStandardError();
   return openedStandardError;
 }
 
 /**
- * Creates the logger: JSON lines on standard error, secrets taken out by name. pino, because it is the most used
- * structured logger on Node, escapes what it is given and redacts by path.
- * @param level lowest level written
- * @param write where lines go; standard error by default
+ * Creates the logger: JSON lines on standard error, secrets redacted by name. It uses pino, the most used structured
+ * logger on Node, which escapes its input and redacts by path.
+ * @param level minimum level
+ * @param write output; default: standard error
  */
 export function createLogger(level: LogLevel, write?: (line: string) => void): Logger {
   return pino(

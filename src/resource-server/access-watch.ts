@@ -2,42 +2,42 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 
-/** What a watch asks of the issuer of this installation. */
+/** Queries of the watch to the issuer of this installation. */
 export interface StandingTokens {
-  /** Gives those of these tokens that were not revoked, by the names under which they are stored. */
+  /** Returns those of the token ids that were not revoked. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
   revocationMark(): Promise<number>;
 }
 
-/** What a watch is made of. */
+/** Options of {@link createAccessWatch}. */
 export interface AccessWatchOptions {
   source: StandingTokens;
-  /** Epoch seconds. */
+  /** Returns epoch seconds. */
   now: () => number;
   logger: Pick<Logger, 'warn'>;
-  /** Pause between two looks, in milliseconds; 200 by default. */
+  /** Interval of the checks, in milliseconds; 200 by default. */
   intervalMs?: number;
 }
 
-/** Time for a caller to come back with a renewed token, after the access token expired. */
+/** Time for a caller to return with a renewed token, after the access token expired. */
 export interface Renewal {
-  /** At most `accessTokenKeptSeconds`: later a revocation cannot be told from the sweep. */
+  /** At most `accessTokenRetentionSeconds`: later a revocation cannot be told from the sweep. */
   seconds: number;
   /** Called once when the token expires. */
   onExpiry(): void;
 }
 
-/** Tells when the access of callers ends while streams of theirs are open. */
+/** Reports the end of a caller's access during open streams. */
 export interface AccessWatch {
   /**
-   * Calls `onEnd` once, within a second of the access token being revoked or expiring. With a `renewal`, an expired token
+   * Calls `onEnd` once, within a second after the access token is revoked or expires. With a `renewal`, an expired token
    * ends the access only after that time, and a revoked one still at once. A token of another issuer, which has no
-   * `tokenId`, is watched for its expiry alone.
+   * `tokenId`, is watched for its expiry only.
    * @returns stops watching
    */
   watch(authInfo: AuthInfo, onEnd: () => void, renewal?: Renewal): () => void;
-  /** Stops watching everyone. */
+  /** Stops all watching. */
   close(): void;
 }
 
@@ -47,16 +47,16 @@ interface Watched {
   /** Absent once the token has expired, or if an expired token ends the access. */
   renewal?: Renewal;
   endsAt: number;
-  /** The mark under which the token was seen to stand; absent before the first look. */
+  /** Mark at which the token was last found valid; absent before the first check. */
   stoodAt?: number;
 }
 
-/** Most tokens asked for at once, so that nobody's request waits long behind the answer. */
+/** Maximum number of tokens per query, so that the query does not delay other requests. */
 const batchSize = 500;
 
 /**
- * Creates the watch over the tokens behind open streams (A12-04, T-103). One timer for all, which runs only while
- * something is watched. A token is looked up once for all its streams, and again when one may have been revoked since.
+ * Creates the watch over the tokens of open streams (A12-04, T-103). A single timer runs while anything is watched. A
+ * token is queried once for all its streams, and again if one may have been revoked since.
  */
 export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const { source, now, logger, intervalMs = 200 } = options;
@@ -68,7 +68,7 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
   };
 
-  /** Looks at each token that may have been revoked since it was seen to stand, some in a turn of the event loop. */
+  /** Checks each token that may have been revoked since its last check, in batches. */
   const look = async (): Promise<void> => {
     end([...watched].filter(({ endsAt }) => endsAt <= now()));
     for (const entry of watched) {
@@ -77,7 +77,7 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
       delete entry.renewal;
       onExpiry();
     }
-    // Asked for before the tokens: what is revoked while they are looked up changes the next mark.
+    // Read before the tokens: a revocation during the query changes the next mark.
     const mark = await source.revocationMark();
     const byToken = Map.groupBy(
       [...watched].filter(({ authInfo, stoodAt }) => authInfo.tokenId !== undefined && stoodAt !== mark),

@@ -1,9 +1,14 @@
-import type { TokenScheme } from '../oauth/bearer.ts';
-import { type BearerChallenge, formatBearerChallenge, formatDpopChallenge } from '../oauth/challenge.ts';
-import { proofAlgorithms } from '../oauth/dpop.ts';
+import {
+  type BearerChallenge,
+  formatBearerChallenge,
+  formatDpopChallenge,
+  type TokenScheme,
+} from '../oauth/challenge.ts';
+import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { formatScope } from '../oauth/scope.ts';
+import { proofAlgorithms } from '../oauth/signature-algorithms.ts';
 
-/** Why a request is not let through. */
+/** Reasons to refuse a request. */
 export type RefusalReason =
   | 'no_credentials'
   | 'two_authorization_headers'
@@ -19,7 +24,7 @@ export type RefusalReason =
   | 'nonce_needed'
   | 'insufficient_scope';
 
-/** A refusal as it goes out. */
+/** A refusal as sent. */
 export interface BearerRefusal {
   reason: RefusalReason;
   status: 400 | 401 | 403;
@@ -29,15 +34,15 @@ export interface BearerRefusal {
   body: string;
 }
 
-/** What a challenge tells the client about the resource. */
+/** Resource data that a challenge contains. */
 export interface ChallengeContext {
-  /** Where the protected resource metadata stands (RFC 9728 section 5.1). */
+  /** URL of the protected resource metadata (RFC 9728 section 5.1). */
   resourceMetadataUrl: string;
-  /** Scopes to ask for when the client has no token yet (A8-03). */
+  /** Scopes to request if the client has no token yet (A8-03). */
   baselineScopes: readonly string[];
-  /** All scopes this request needs (A8-04). */
+  /** All scopes that this request requires (A8-04). */
   requiredScopes: readonly string[];
-  /** Whether tokens that are bound to a key are taken, or no others; undefined where they are not (RFC 9449). */
+  /** Present if DPoP-bound tokens are accepted; `required` if no others are (RFC 9449). */
   dpop?: { required: boolean };
 }
 
@@ -113,15 +118,15 @@ const rows: Record<RefusalReason, Row> = {
   },
 };
 
-/** Refusals by context: a flood of bad tokens is told the same words each time. */
+/** Refusals by context: a flood of invalid tokens gets the same response each time. */
 const described = new WeakMap<ChallengeContext, Map<string, BearerRefusal>>();
 
 /**
- * Says how a refusal goes out: status, challenge and JSON body. A request without credentials gets a challenge
- * without `error` (A8-09); a challenge with 401 names the baseline scopes, one with 403 all that the request needs.
- * A 401 names every scheme that is taken here, the one that was used first.
- * @param context told once: it may not change afterwards
- * @param scheme how the token was presented
+ * Builds the status, challenge and JSON body of a refusal. A request without credentials gets a challenge without
+ * `error` (A8-09). A challenge with 401 names the baseline scopes, one with 403 all that the request requires. A 401
+ * names every accepted scheme, the one used first.
+ * @param context cached by identity: it must not change
+ * @param scheme scheme by which the token was presented
  * @see RFC 6750 sections 3 and 3.1; RFC 9728 section 5.1; RFC 9449 section 7.1
  */
 export function describeRefusal(
@@ -172,4 +177,42 @@ function listSchemes(
   return used === 'Bearer'
     ? `${formatBearerChallenge(challenge)}, ${formatDpopChallenge({ algs })}`
     : `${formatDpopChallenge({ ...challenge, algs })}, ${formatBearerChallenge({ resource_metadata: resourceMetadataUrl })}`;
+}
+
+/** Input for the metadata of a protected resource. */
+export interface ProtectedResourceDescription {
+  /** Its canonical URL. */
+  resource: string;
+  /** Accepted issuers, at least one (A3-01). */
+  authorizationServers: readonly string[];
+  /** Scopes that a client should start with, not all scopes (A3-11). */
+  scopesSupported: readonly string[];
+  /** Display name. */
+  name: string;
+  /** URL of a page for developers. */
+  documentationUrl?: string;
+  /** Present if DPoP-bound tokens are accepted; `required` if no others are (RFC 9449). */
+  dpop?: { required: boolean };
+}
+
+/**
+ * Builds the metadata document of a protected resource. `offline_access` is no scope of a resource and never listed
+ * (A3-10).
+ * @throws TypeError for a resource without an authorization server: no client could get a token
+ * @see RFC 9728 section 2
+ */
+export function buildProtectedResource(description: ProtectedResourceDescription): ProtectedResourceMetadata {
+  const { resource, authorizationServers, scopesSupported, name, documentationUrl, dpop } = description;
+  if (authorizationServers.length === 0)
+    throw new TypeError('a protected resource needs at least one authorization server');
+  return {
+    resource,
+    authorization_servers: [...authorizationServers],
+    scopes_supported: scopesSupported.filter((scope) => scope !== 'offline_access'),
+    bearer_methods_supported: ['header'],
+    resource_name: name,
+    ...(dpop && { dpop_signing_alg_values_supported: [...proofAlgorithms] }),
+    ...(dpop?.required && { dpop_bound_access_tokens_required: true }),
+    ...(documentationUrl === undefined ? {} : { resource_documentation: documentationUrl }),
+  };
 }

@@ -1,6 +1,6 @@
 export { type AccessWatch, createAccessWatch } from './access-watch.ts';
-export { createDpopNonces } from './dpop/nonces.ts';
-export { createMemoryOfProofs, type UsedProofs } from './dpop/used-proofs.ts';
+export { buildProtectedResource, type ProtectedResourceDescription } from './challenge.ts';
+export { createDpopNonces, createUsedProofs, type UsedProofs } from './dpop/proof-checks.ts';
 export type { DpopPolicy } from './dpop/verify-proof.ts';
 export type { IntrospectionClient } from './introspection/client-authentication.ts';
 export {
@@ -10,7 +10,6 @@ export {
 } from './introspection/introspection-verifier.ts';
 export { IssuerKeysUnavailable } from './jwt/issuer-keys.ts';
 export { createJwtVerifier, type JwtVerifierOptions, type TrustedIssuer } from './jwt/jwt-verifier.ts';
-export { buildProtectedResource, type ProtectedResourceDescription } from './protected-resource.ts';
 export { createRequireBearer, type RequireBearerOptions } from './require-bearer.ts';
 export {
   type AccessTokenRecord,

@@ -1,45 +1,45 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
-import { createCoalescer } from '../net/coalescer.ts';
+import { createWriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { fieldValues } from '../oauth/field-values.ts';
+import { fieldValues } from '../oauth/headers.ts';
 import type { BearerRefusal } from './challenge.ts';
 import type { DpopPolicy } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { type ResourcePolicy, verifyRequest } from './verify-request.ts';
 
-/** What the middleware leaves for those behind it. */
+/** State that the middleware sets for later ones. */
 export interface BearerState {
   authInfo: AuthInfo;
 }
 
-/** What a bearer-protected path needs. */
+/** Options of {@link createRequireBearer}. */
 export interface RequireBearerOptions {
   verifier: TokenVerifier;
-  /** The resource's own identifier. */
+  /** Identifier of the resource. */
   resource: string;
-  /** Identifiers of the same server over other transports, tokens for which are good as well; none by default. */
+  /** Identifiers of the same server over other transports, whose tokens are accepted as well; none by default. */
   sameServer?: readonly string[];
-  /** Whether the server of a token was chosen by the person; never by default. */
+  /** Returns true if the user chose the server of the token; always false by default. */
   isServerChosen?: (caller: AuthInfo) => Promise<boolean>;
-  /** Takes note of accepted calls, if that is needed. */
+  /** Records accepted calls while that is needed. */
   acceptedCalls?: { readonly isNeeded: boolean; note(grantId: string | undefined): void };
-  /** Where its metadata document stands. */
+  /** URL of the protected resource metadata. */
   resourceMetadataUrl: string;
-  /** Scopes to ask for when the client has no token yet. */
+  /** Scopes to request if the client has no token yet. */
   baselineScopes: readonly string[];
-  /** Scopes every request must have; none by default. */
+  /** Scopes that every request requires; none by default. */
   requiredScopes?: readonly string[];
-  /** How tokens that are bound to a key are taken; not at all where this is undefined. */
+  /** Policy for DPoP-bound tokens; undefined rejects them. */
   dpop?: DpopPolicy;
-  /** Renders a page in place of the JSON for a person who opens the address in a browser; undefined for programs. */
+  /** Renders a page instead of JSON for a user who opens the URL in a browser; returns undefined for programs. */
   renderPage?: (ctx: Context) => { headers: Readonly<Record<string, string>>; html: string } | undefined;
 }
 
 /**
- * Creates the Koa middleware that lets only those with a good token pass, and with a proof where it is bound to a key, and
- * puts who they are on `ctx.state.authInfo`. Every method is guarded but OPTIONS, which carries no credentials (a CORS
- * preflight). A refusal is written at once: a step in front of it sets its headers before it calls `next`, not after.
+ * Creates the Koa middleware that requires a valid access token, with a DPoP proof if the token is bound, and stores
+ * the caller in `ctx.state.authInfo`. Every method is protected except OPTIONS, which carries no credentials (a CORS
+ * preflight). A refusal is written at once, so earlier middleware must set its headers before it calls `next`.
  * @see RFC 6750; RFC 9449 section 7; MCP authorization "Access Token Usage"
  */
 export function createRequireBearer(options: RequireBearerOptions): Middleware {
@@ -49,7 +49,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
   };
   const { acceptedCalls } = options;
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   return async (ctx, next): Promise<void> => {
     if (ctx.method === 'OPTIONS') return next();
     const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');
@@ -75,7 +75,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
   };
 }
 
-/** Answers a person; the challenge stays, for programs that say they want a page. */
+/** Responds with a page; the challenge stays, for programs that accept HTML. */
 function answerWithPage(
   ctx: Context,
   { status, challenge }: BearerRefusal,
@@ -88,7 +88,7 @@ function answerWithPage(
   ctx.body = page.html;
 }
 
-/** Answers without Koa: a flood of bad tokens is told the same words each time, which are put together once. */
+/** Writes the cached refusal without Koa: a flood of invalid tokens costs little. */
 function writeHead({ status, challenge, body }: BearerRefusal, response: ServerResponse): void {
   response.writeHead(status, {
     'WWW-Authenticate': challenge,

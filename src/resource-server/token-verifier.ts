@@ -1,15 +1,15 @@
 import type { AuthInfo } from '../oauth/auth-info.ts';
 
-/** Turns a token into who is calling. */
+/** Verifies access tokens. */
 export interface TokenVerifier {
   /**
-   * Gives the caller, or undefined for every token that is not good now, whatever the reason: a client can do
-   * nothing with the difference. Whether the token is meant for a resource is compared by who asks.
+   * Returns the caller, or undefined for every token that is not valid now, whatever the reason: a client can do
+   * nothing with the difference. The caller of this function compares the audience.
    */
   verify(token: string): Promise<AuthInfo | undefined>;
 }
 
-/** What the issuer of this installation knows of an access token. */
+/** A stored access token of the issuer of this installation. */
 export interface AccessTokenRecord {
   clientId: string;
   subject: string;
@@ -20,25 +20,25 @@ export interface AccessTokenRecord {
   /** Epoch seconds. */
   expiresAt: number;
   grantId?: string;
-  /** The login at an upstream that the grant hangs on; absent where it hangs on none. */
+  /** The upstream session that the grant depends on; absent if there is none. */
   bond?: { linkId: string };
-  /** The name under which the token is stored; never the token. */
+  /** Stored id of the token; never the token itself. */
   tokenId?: string;
-  /** The key the token is bound to, by its JWK thumbprint; absent for a bearer token. */
+  /** JWK thumbprint of the key the token is bound to; absent for a bearer token. */
   keyThumbprint?: string;
 }
 
-/** Where issued access tokens are found. */
+/** The store of issued access tokens. */
 export interface AccessTokenSource {
   /**
-   * Gives what was issued under this token value; undefined for a token that is unknown or revoked. Whoever gets the
-   * same object twice may take it for the same record: it is never changed.
-   * @throws StandingUnknown where nobody can tell whether it is good
+   * Returns the record of a token; undefined if it is unknown or revoked. Records are immutable: the same object means
+   * the same record.
+   * @throws TokenStatusUnknown if the validity cannot be determined
    */
   find(token: string): Promise<AccessTokenRecord | undefined>;
 }
 
-/** Why a known token is not good now. */
+/** Reasons why a known token is not valid now. */
 export type TokenFault =
   | 'expired'
   | 'expiry_is_no_time'
@@ -46,13 +46,13 @@ export type TokenFault =
   | 'issue_is_no_time'
   | 'issued_in_the_future';
 
-/** How far the issuer's clock may run ahead of ours, in seconds (T-097). */
+/** Accepted clock skew of the issuer, in seconds (T-097). */
 const maxClockSkewSeconds = 60;
 
-/** An access token that lives longer than this, in seconds, is a mistake, not a token. */
+/** Maximum lifetime of an access token, in seconds; a longer one is a mistake. */
 const maxLifetimeSeconds = 366 * 24 * 60 * 60;
 
-/** One check of a token record: the fault, or undefined. */
+/** Returns the fault of a token record, or undefined. */
 type TokenCheck = (record: AccessTokenRecord, nowSeconds: number) => TokenFault | undefined;
 
 const checks: readonly TokenCheck[] = [
@@ -68,9 +68,9 @@ function isTime(seconds: number): boolean {
 }
 
 /**
- * Checks the times of a token record.
+ * Verifies the times of a token record.
  * @param nowSeconds epoch seconds
- * @returns the first fault, or undefined for a token that is good now
+ * @returns the first fault; undefined for a valid token
  * @see RFC 6750 section 3.1 ("expired, revoked, malformed, or invalid for other reasons")
  */
 export function checkTokenRecord(record: AccessTokenRecord, nowSeconds: number): TokenFault | undefined {
@@ -82,11 +82,11 @@ export function checkTokenRecord(record: AccessTokenRecord, nowSeconds: number):
 }
 
 /**
- * Creates the verifier for tokens of the issuer in the same process. Only what the source knows is a token; nothing is
- * read out of the token itself (T-098, T-099, T-100).
- * A caller is one and the same object for all requests with a token, so that what is derived from it can be kept.
+ * Creates the verifier for tokens of the issuer in the same process. Only a token that the source knows is valid;
+ * nothing is read from the token itself (T-098, T-099, T-100). All requests with a token get the same caller object, so
+ * that derived values can be cached by it.
  * @param source issued tokens
- * @param issuer the issuer every token of the source belongs to
+ * @param issuer the issuer of all tokens of the source
  * @param now epoch seconds
  */
 export function createLocalVerifier({
@@ -111,7 +111,7 @@ export function createLocalVerifier({
   return { verify: async (token) => callerOf(await source.find(token)) };
 }
 
-/** Frozen, because all requests with the token are handed the same object. */
+/** Frozen, because all requests with the token share the object. */
 function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
   const { subject, clientId, scopes, audience, expiresAt, grantId, bond, tokenId, keyThumbprint } = record;
   return Object.freeze({

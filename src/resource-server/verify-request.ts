@@ -1,5 +1,5 @@
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/bearer.ts';
+import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';
 import {
   type BearerRefusal,
@@ -11,35 +11,36 @@ import type { ProofFault } from './dpop/proof-checks.ts';
 import { type DpopPolicy, type ProvenRequest, verifyProof } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** What of a request can hold a token. */
+/** The parts of a request that may carry a token. */
 export interface CredentialsOfRequest {
   /** Every `Authorization` header field, in order. */
   authorization: readonly string[];
   /** The query string, without `?`. */
   query: string;
-  /** What a proof would be about and where it would stand; asked for only where a token comes with one. */
+  /** Returns the request data that a DPoP proof covers; called only if a proof is needed. */
   proven: () => ProvenRequest;
 }
 
-/** What a resource asks of its callers. */
+/** Requirements of a resource for its callers. */
 export interface ResourcePolicy extends ChallengeContext {
   verifier: TokenVerifier;
-  /** The resource's own identifier; tokens for any other are refused (T-096). */
+  /** Identifier of the resource; tokens for another one are rejected (T-096). */
   resource: string;
-  /** Identifiers under which the same server is reached by other transports: tokens for these are good as well (FA-20). */
+  /** Identifiers of the same server over other transports, whose tokens are accepted as well (FA-20). */
   sameServer?: readonly string[];
   /**
-   * Whether the server of a token was chosen by the person, because its client cannot name one. For such a client 401 is
-   * no way out: it refreshes, gets a token for the same server, and is refused again (FA-20). Never by default.
+   * Returns true if the user chose the server of the token, because the client cannot name one. A 401 does not help
+   * such a client: it would refresh, get a token for the same server, and be rejected again (FA-20). Always false by
+   * default.
    */
   isServerChosen?: (caller: AuthInfo) => Promise<boolean>;
-  /** How tokens that are bound to a key are taken; not at all where this is undefined. */
+  /** Policy for DPoP-bound tokens; undefined rejects them. */
   dpop?: DpopPolicy;
 }
 
-/** Who is calling, or why the request is refused. */
+/** The caller, or the refusal of the request. */
 export type RequestVerdict = ({ authInfo: AuthInfo } | { refusal: BearerRefusal }) & {
-  /** A nonce for the next proof (RFC 9449 section 9). */
+  /** Nonce for the client's next proof (RFC 9449 section 9). */
   nextNonce?: string;
 };
 
@@ -96,7 +97,7 @@ function refuse(policy: ResourcePolicy, reason: RefusalReason, scheme?: TokenSch
   return { refusal: describeRefusal(reason, policy, scheme) };
 }
 
-/** A token and how it is presented have to belong together (RFC 9449 sections 7.1 and 7.2). */
+/** The authentication scheme has to match the token's binding (RFC 9449 sections 7.1 and 7.2). */
 function checkBinding(
   scheme: TokenScheme,
   { keyThumbprint }: AuthInfo,
@@ -108,7 +109,7 @@ function checkBinding(
   return undefined;
 }
 
-/** The faults of a proof that a nonce mends; every other is one answer, as it says nothing more to an honest client. */
+/** Proof faults that a new nonce resolves; all others share one refusal, as an honest client needs no more. */
 const proofReasons: { readonly [fault in ProofFault]?: RefusalReason } = {
   not_recent: 'nonce_needed',
   no_nonce: 'nonce_needed',
@@ -116,8 +117,8 @@ const proofReasons: { readonly [fault in ProofFault]?: RefusalReason } = {
 };
 
 /**
- * A request that is put wrongly is a bad request; a token that is put wrongly is a bad token (RFC 6750 section 3.1);
- * `Bearer` and nothing behind it is no token at all (T-095).
+ * A malformed request is `invalid_request`, a malformed token `invalid_token` (RFC 6750 section 3.1); `Bearer` without
+ * a token is no token at all (T-095).
  */
 const malformedReasons = {
   two_headers: 'two_authorization_headers',

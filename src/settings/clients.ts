@@ -4,34 +4,37 @@ import { type ToleranceName, toleranceNames, tolerances } from '../oauth/toleran
 import { hostPattern } from './addresses.ts';
 
 const tolerance = (name: ToleranceName) =>
-  z.boolean().default(true).describe(`takes ${tolerances[name].takes}; else ${tolerances[name].otherwise}`);
+  z
+    .boolean()
+    .default(true)
+    .describe(`accepts ${tolerances[name].takes}; otherwise ${tolerances[name].otherwise}`);
 
 const preRegisteredClient = z.strictObject({
   clientId: z.string().describe('its client_id'),
-  name: z.string().describe('what people call it; consent says that you registered it'),
-  redirectUris: z.array(z.string()).default([]).describe('where codes may go'),
+  name: z.string().describe('display name; the consent page says that you registered it'),
+  redirectUris: z.array(z.string()).default([]).describe('its redirect URIs'),
   authMethod: z
     .enum(['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'])
     .default('none')
-    .describe('how it authenticates'),
+    .describe('its authentication method'),
   secretHash: z
     .string()
     .optional()
-    .describe('its secret as sha256: and what sha256sum prints of it; never the secret itself'),
+    .describe('its secret as sha256: and the output of sha256sum; never the secret itself'),
   secretFile: z
     .string()
     .min(1)
     .optional()
-    .describe('or the file its secret is read from at each start, relative to the config file'),
+    .describe('or the file with its secret, read at each start, relative to the config file'),
   secretExpires: z.iso
     .datetime({ offset: true })
     .optional()
-    .describe('when its secret ends, such as 2027-01-31T00:00:00Z; never where absent'),
+    .describe('expiry of its secret, such as 2027-01-31T00:00:00Z; default: never'),
   jwks: z
     .looseObject({ keys: z.array(z.record(z.string(), z.unknown())) })
     .optional()
     .describe('its public keys, for private_key_jwt'),
-  jwksUri: z.string().optional().describe('or the https URL they are fetched from'),
+  jwksUri: z.string().optional().describe('or the https URL of its public keys'),
   grantTypes: z
     .array(
       z.enum([
@@ -43,35 +46,35 @@ const preRegisteredClient = z.strictObject({
       ]),
     )
     .default(['authorization_code', 'refresh_token'])
-    .describe('what it may ask for'),
+    .describe('allowed grant types'),
   scopes: z
     .array(z.string())
     .optional()
-    .describe('the most it may have; all there is where absent; needed for client_credentials'),
+    .describe('maximum scopes; default: all; required for client_credentials'),
 });
 
-/** The settings for how clients become known, and what is overlooked. */
+/** Settings: client registration and tolerances. */
 export const clientSettings = z
   .strictObject({
     preRegistered: z
       .array(preRegisteredClient)
       .default([])
-      .describe('clients that you register; one that is taken out here ends at the next start'),
+      .describe('clients that you register; a client that is removed here ends at the next start'),
     clientCredentials: z
       .boolean()
       .default(false)
-      .describe('whether clients that you register may act for themselves (client credentials)'),
+      .describe('clients that you register may act for themselves (client credentials)'),
     registration: z
       .enum(['open', 'approval', 'initial_access_token', 'off'])
       .default('open')
       .describe(
-        'who may register clients: open, anybody; approval, anybody, and an operator approves each client before it is used; initial_access_token, who was invited; off, nobody',
+        'registration of clients: open, anybody; approval, anybody, and an operator approves each client before it is used; initial_access_token, invited clients; off, nobody',
       ),
     sealedIds: z
       .boolean()
       .default(false)
       .describe(
-        'whether a client that registers gets an id that holds its registration, so that nothing is stored before somebody consents to it',
+        'a client that registers gets an id that contains its registration, so that nothing is stored before a user consents',
       ),
     redirectSchemes: z
       .array(
@@ -84,7 +87,7 @@ export const clientSettings = z
       )
       .default([])
       .describe(
-        'schemes without a dot, such as myapp, that redirect URIs may have beside those of known apps; schemes such as com.example.app need not be named',
+        'URI schemes without a dot, such as myapp, allowed in redirect URIs in addition to those of known apps; schemes such as com.example.app need not be listed',
       ),
     metadataDocuments: z
       .strictObject({
@@ -92,19 +95,19 @@ export const clientSettings = z
           .union([z.boolean(), z.literal('auto')])
           .default('auto')
           .describe(
-            'whether a client may be known by the https URL of a document about itself, which this server then fetches; "auto" announces it only if a start finds that such documents can be fetched',
+            'a client may use the https URL of its metadata document as its id, which this server then fetches; "auto" announces this only if such documents can be fetched at start',
           ),
         allowedHosts: z
           .array(hostPattern)
           .prefault([])
           .describe(
-            'hosts whose documents are taken, such as claude.ai or *.example.com (the hosts below it); any where none is named',
+            'hosts whose documents are accepted, such as claude.ai or *.example.com (the hosts below it); default: any',
           ),
         deniedHosts: z
           .array(hostPattern)
           .prefault([])
           .describe(
-            'hosts whose documents are never taken; what their clients were given ends when they refresh',
+            'hosts whose documents are never accepted; existing grants of their clients end at the next refresh',
           ),
       })
       .prefault({})
@@ -117,7 +120,7 @@ export const clientSettings = z
         >,
       )
       .prefault({})
-      .describe('quirks of real clients that are let through; docs/tolerances.md says whose they are'),
+      .describe('deviations of real clients that are accepted; docs/tolerances.md names the clients'),
   })
   .prefault({})
-  .describe('How clients become known.');
+  .describe('Registration of clients.');

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { headerNameForm } from '../oauth/header-form.ts';
-import { isOwnHeader } from '../oauth/own-headers.ts';
+import { headerNamePattern, isOwnHeader } from '../oauth/headers.ts';
 
 const headerName = z
   .string()
-  .regex(headerNameForm, { error: 'must be the name of a header' })
+  .regex(headerNamePattern, { error: 'must be the name of a header' })
   .superRefine((name, context) => {
     const isOwn = isOwnHeader(name);
     if (!isOwn && !/^(cookie$|mcp-)/i.test(name)) return;
@@ -13,7 +12,7 @@ const headerName = z
     context.addIssue({ code: 'custom', message });
   });
 
-/** Variables that say how a program is found or loaded: whoever sets one decides what runs. */
+/** Variables that decide which program or library is loaded: their value would decide what runs. */
 const loaders =
   /^(PATH|HOME|SHELL|ENV|BASH_ENV|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(PATH|HOME|STARTUP)|PERL5(LIB|OPT)|RUBY(LIB|OPT)|JAVA_TOOL_OPTIONS|GIT_.*)$/;
 
@@ -28,7 +27,7 @@ const place = z.union([
       .string()
       .regex(/^[\x20-\x7e]{0,40}$/, { error: 'must be at most 40 printable ASCII characters' })
       .optional()
-      .describe('what stands before the value in the header, such as "Bearer "'),
+      .describe('prefix of the value in the header, such as "Bearer "'),
   }),
   z.strictObject({
     env: variableName
@@ -43,7 +42,7 @@ const place = z.union([
 const origin = z.union([
   z.literal('person'),
   z.strictObject({
-    env: variableName.describe('variable of the environment of this server; the same for everybody'),
+    env: variableName.describe('environment variable of this server; the same for everybody'),
   }),
   z.strictObject({
     file: z
@@ -57,39 +56,37 @@ const origin = z.union([
     upstream: z
       .string()
       .min(1)
-      .describe('an upstream: the token it gave for the person, renewed where it has ended'),
+      .describe('name of an upstream: its access token for the user, refreshed when it has expired'),
     scopes: z
       .array(z.string().min(1))
       .optional()
-      .describe('what it must have been given for; the person is asked where it was not'),
+      .describe('scopes that the token needs; the user is asked to grant missing ones'),
   }),
 ]);
 
 const credential = z.strictObject({
-  label: z.string().min(1).max(60).optional().describe('what people call it; its name where left out'),
+  label: z.string().min(1).max(60).optional().describe('display name; default: the name of the credential'),
   help: z
     .string()
     .min(1)
     .max(300)
     .optional()
-    .describe('where people get it; stands on the page where they enter it'),
+    .describe('URL of the page on which users get it; shown next to the field'),
   backend: z
     .string()
     .optional()
-    .describe('which of the backends of the route gets it, where it has several; no other sees it'),
-  as: place.describe('where the backend looks for it: header, env or auth'),
+    .describe('key of the backend that receives it, if the route has several; no other backend receives it'),
+  as: place.describe('form in which the backend receives it: header, env or auth'),
   from: origin
     .default('person')
-    .describe(
-      'where it comes from: person (each enters their own on the account page), env, file or upstream',
-    ),
+    .describe('source: person (each user enters their own on the account page), env, file or upstream'),
 });
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, {
   error: 'must be a name of 1 to 32 letters, digits, _ and -, beginning with a letter',
 });
 
-/** What a backend is given on behalf of a person. */
+/** Setting: the credentials that a backend receives on behalf of a user. */
 export const credentialSettings = z
   .record(name, credential)
   .default({})
@@ -102,15 +99,15 @@ export const credentialSettings = z
       places.add(taken);
     }
   })
-  .describe('What it is given on behalf of the person who calls, by name.');
+  .describe('Credentials that the backend receives on behalf of the calling user, by name.');
 
-/** Credentials of a backend, as they were set. */
+/** The credentials of a backend after parsing. */
 export type CredentialSettings = z.output<typeof credentialSettings>;
 
 /**
- * Names the credentials that a backend would never see, each by its place: only a program has variables, only a server by
- * URL headers, and only one that speaks Rest `_meta.auth`.
- * @param transport how the backend is spoken to; undefined for a program
+ * Returns the places of credentials that a backend cannot receive: only a program has variables, only a server by URL
+ * has headers, and only one that speaks Rest has `_meta.auth`.
+ * @param transport transport of the backend; undefined for a program
  */
 export function findMisplaced(credentials: CredentialSettings, transport: string | undefined): string[] {
   const isSeen = (as: CredentialSettings[string]['as']): boolean => {

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import { type Form, formsAt, knownNames, nearest } from './known-names.ts';
 
-/** What was read, and as what. */
+/** The value that was parsed, and its schema. */
 interface Reading {
   schema: unknown;
   input: unknown;
-  /** What may stand beside the settings where they were taken from, for whoever misspells it. */
+  /** Names allowed beside the settings in their source, for suggestions. */
   namesBeside: readonly string[];
 }
 
 /**
- * Says what is wrong with settings.
- * @param issues what the schema found
- * @returns a sentence each, with the place it is at
+ * Describes the issues of settings.
+ * @param issues issues found by the schema
+ * @returns a sentence for each, with its place
  */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], reading: Reading): string[] {
   return issues.flatMap((issue) => describeIssue(issue, reading));
@@ -41,7 +41,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Kinds of values, as JSON has them. */
+/** Names of JSON types. */
 const kinds: Readonly<Record<string, string>> = {
   string: 'a string, in quotes',
   number: 'a number, without quotes',
@@ -52,7 +52,7 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object, in { }',
 };
 
-/** What is wrong with a value; a sentence of our own stays as it is. */
+/** Describes the problem of a value; messages of our own stay as they are. */
 function describeValue(issue: z.core.$ZodIssue, value: unknown): string {
   const isOwn = !/^(Invalid (input|option): |Too (small|big): )/.test(issue.message);
   if (isOwn) return issue.message;
@@ -63,7 +63,7 @@ function describeValue(issue: z.core.$ZodIssue, value: unknown): string {
   return issue.message;
 }
 
-/** A value of the wrong kind, or one that is not there. */
+/** Describes a value that has the wrong type or is missing. */
 function describeType({ expected, message }: z.core.$ZodIssueInvalidType): string {
   const received = /, received (.*)$/.exec(message)?.[1];
   const kind = kinds[expected];
@@ -78,7 +78,7 @@ function describeChoice(values: readonly unknown[], value: unknown): string {
   return `must be ${choice}${suggestion ? `; did you mean ${JSON.stringify(suggestion)}?` : ''}`;
 }
 
-/** What things of a kind consist of, one and several. */
+/** Units of sizes, singular and plural. */
 const units: Readonly<Record<string, readonly [string, string]>> = { string: ['character', 'characters'] };
 
 function describeBound(origin: string, bound: number | bigint, beyond: 'more' | 'less'): string {
@@ -94,7 +94,7 @@ function listed(words: readonly string[]): string {
 }
 
 /**
- * What is wrong with a setting that is known at its place, but not beside others that are there: they are of different
+ * Describes a name that is known at its place, but not together with the other names there: they belong to different
  * forms.
  */
 function describeMisfit(key: string, path: readonly PropertyKey[], reading: Reading): string | undefined {
@@ -113,12 +113,12 @@ function describeMisfit(key: string, path: readonly PropertyKey[], reading: Read
     : `goes with ${listed(own.flatMap(({ needed }) => needed))}, not with ${other}`;
 }
 
-/** Whether nothing in a value was looked at, as its kind fits nothing. */
+/** Returns whether a value has the wrong type, so that nothing in it was checked. */
 function isOfOtherKind({ path, code }: z.core.$ZodIssue): boolean {
   return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
 }
 
-/** Of the forms a setting can have, the one that was probably meant: what is wrong with it. */
+/** Describes the issues of the form that was probably meant, if a setting has several. */
 function describeNearestForm(union: z.core.$ZodIssueInvalidUnion, reading: Reading): string[] {
   const { path, errors } = union;
   const place = path.join('.');
@@ -145,7 +145,10 @@ function describeNearestForm(union: z.core.$ZodIssueInvalidUnion, reading: Readi
   ];
 }
 
-/** How far a value is from a form: its faults, where a name that is nearly one of the form is half of one. */
+/**
+ * Returns the distance of a value from a form: its number of faults; a name close to one of the form counts as half a
+ * fault.
+ */
 function distanceOf(issues: readonly z.core.$ZodIssue[], form: Form | undefined): number {
   const weigh = (key: string): number => (nearest(key, form?.names ?? []) === undefined ? 1 : 0.5);
   return issues
@@ -164,4 +167,50 @@ function describeForm({ kind = '', values, needed }: Form): string {
   if (values) return listed(values.map((value) => JSON.stringify(value)));
   if (needed.length > 0) return `{ ${needed.map((name) => `"${name}": …`).join(', ')} }`;
   return kinds[kind] ?? kind;
+}
+
+/**
+ * Runs a check across the settings of an object as soon as these are valid, whatever else is wrong: all problems are
+ * reported at once.
+ * @param names the settings that the check reads; other values may be anything
+ * @returns parameters for `superRefine`
+ */
+export function whenFieldsValid(...names: readonly string[]): z.core.$ZodSuperRefineParams {
+  return {
+    when: ({ issues }) =>
+      !issues.some(({ code, path: [first] = [] }) =>
+        // An issue of the whole object: it is no object, or has unknown names.
+        first === undefined ? code !== 'unrecognized_keys' : names.includes(String(first)),
+      ),
+  };
+}
+
+/** The settings are invalid; `problems` names all of them. */
+export class SettingsRefused extends Error {
+  override name = 'SettingsRefused';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`The settings cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Calls all factories and collects their problems.
+ * @returns their results, in order
+ * @throws SettingsRefused with the problems of all factories; any other error at once
+ */
+export function makeAll<T>(makes: readonly (() => T)[]): T[] {
+  const problems: string[] = [];
+  const made = makes.flatMap((make) => {
+    try {
+      return [make()];
+    } catch (error) {
+      if (!(error instanceof SettingsRefused)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return made;
 }

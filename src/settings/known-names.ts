@@ -1,29 +1,29 @@
 import leven from 'leven';
 
 /**
- * The names a place in a schema knows.
- * @param whole schema of the whole
- * @param path from there; a number is a place in a list, a name one in an object or a table
- * @returns none where the schema has no such place
+ * Returns the names that a schema allows at a place.
+ * @param whole root schema
+ * @param path place from the root: numbers are list indexes, names are members of objects or tables
+ * @returns an empty list if the schema has no such place
  */
 export function knownNames(whole: unknown, path: readonly PropertyKey[]): string[] {
   return Object.keys(shapeOf(schemaAt(whole, path)) ?? {});
 }
 
-/** What is known of one of the forms a setting can have. */
+/** One of the forms that a setting can have. */
 export interface Form {
-  /** Which kind of value it takes, as the schema calls it. */
+  /** Type name of the accepted value in the schema. */
   kind: string | undefined;
-  /** The values it takes, where it takes no others. */
+  /** The accepted values, if they are enumerated. */
   values: readonly unknown[] | undefined;
-  /** The names it knows, where it is an object. */
+  /** The names of its members, if it is an object. */
   names: readonly string[];
-  /** Those that cannot be left out. */
+  /** The required names. */
   needed: readonly string[];
 }
 
 /**
- * The forms a place in a schema can have, in the order of the schema: one, where it is no union.
+ * Returns the forms at a place of a schema, in its order; a single one if it is no union.
  * @param path as for {@link knownNames}
  */
 export function formsAt(whole: unknown, path: readonly PropertyKey[]): Form[] {
@@ -57,14 +57,14 @@ function schemaAt(whole: unknown, path: readonly PropertyKey[]): unknown {
   return schema;
 }
 
-/** What each member of a list, or each value of a table, is. */
+/** Returns the schema of the members of a list or table. */
 function memberOf(schema: unknown, kind: 'element' | 'valueType'): unknown {
   let inner = schema as { element?: unknown; valueType?: unknown; unwrap?: () => unknown } | undefined;
   while (inner && inner[kind] === undefined && inner.unwrap) inner = inner.unwrap() as typeof inner;
   return inner?.[kind];
 }
 
-/** The members of an object; of all its forms, where it has several. */
+/** Returns the members of an object, of all its forms if it has several. */
 function shapeOf(schema: unknown): Record<string, unknown> | undefined {
   let inner = schema as
     | { shape?: Record<string, unknown>; options?: readonly unknown[]; unwrap?: () => unknown }
@@ -75,14 +75,14 @@ function shapeOf(schema: unknown): Record<string, unknown> | undefined {
 }
 
 /**
- * Finds the name that was probably meant.
- * @returns undefined where none of the names is near
+ * Returns the known name that was probably meant.
+ * @returns undefined if none is near
  */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names.map((known) => ({ known, distance: leven(name.toLowerCase(), known.toLowerCase()) }));
   ranked.sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
   if (!best || best.distance > Math.max(2, Math.floor(name.length / 3))) return undefined;
-  // Nothing of it is like the other: every letter would have to change.
+  // Nothing matches: every letter would have to change.
   return best.distance < Math.max(name.length, best.known.length) ? best.known : undefined;
 }

@@ -6,7 +6,7 @@ import type { RoutesInput } from './routes.ts';
 const { command, args } = stdioBackendSettings.shape;
 const { url, headers } = remoteBackendSettings.shape;
 
-/** How hosts call the transports. */
+/** Names of the transports in host configurations. */
 const transports = {
   http: 'http',
   'streamable-http': 'http',
@@ -14,8 +14,8 @@ const transports = {
   sse: 'sse',
 } as const;
 
-/** What hosts keep beside, about asking their person and about showing. */
-const forHosts = z.unknown().optional().describe('for hosts; means nothing here');
+/** Values that only hosts use, for approvals and display. */
+const forHosts = z.unknown().optional().describe('for hosts; ignored here');
 
 const hostServer = z.strictObject({
   command: command.optional().describe('the program'),
@@ -26,14 +26,14 @@ const hostServer = z.strictObject({
       z.string(),
     )
     .default({})
-    .describe('variables it gets; their values are secrets, and nothing in them is expanded'),
-  url: url.optional().describe('or where the MCP server is'),
+    .describe('its environment variables; their values are secrets, and no variables in them are expanded'),
+  url: url.optional().describe('or the URL of the MCP server'),
   headers: headers.describe('headers of every request to it; their values are secrets'),
   type: z
     .enum(['stdio', 'http', 'streamable-http', 'streamableHttp', 'sse'])
     .optional()
-    .describe('how it is spoken to; found out where left out'),
-  disabled: z.boolean().default(false).describe('whether it is left out'),
+    .describe('its transport; default: detected automatically'),
+  disabled: z.boolean().default(false).describe('true to skip this server'),
   autoApprove: forHosts,
   alwaysAllow: forHosts,
   description: forHosts,
@@ -43,18 +43,18 @@ const hostServer = z.strictObject({
   version: forHosts,
 });
 
-/** The setting for MCP servers as desktop hosts write them down. */
+/** Setting: MCP servers in the format of desktop hosts. */
 export const mcpServerSettings = z
   .record(z.string(), hostServer)
   .default({})
-  .describe('MCP servers as desktop hosts write them down: each becomes one of routes.');
+  .describe('MCP servers in the format of desktop hosts: each becomes one of routes.');
 
-/** MCP servers of a host, as they were set. */
+/** MCP servers of a host after parsing. */
 export type McpServersSettings = z.output<typeof mcpServerSettings>;
 
 const maxNameLength = 32;
 
-/** Makes the name of a route out of what a host calls a server: `My Files` is `my-files`. */
+/** Derives a route name from the name of a server in a host: `My Files` becomes `my-files`. */
 function routeNameOf(name: string): string {
   return name
     .toLowerCase()
@@ -80,9 +80,9 @@ function backendOf(server: McpServersSettings[string]): RoutesInput[string]['bac
 }
 
 /**
- * Makes routes of MCP servers as desktop hosts write them down.
- * @param taken names of routes there are already
- * @returns the routes, as they would be set, and what is wrong, a sentence each
+ * Converts MCP servers from the format of desktop hosts to routes.
+ * @param taken names of existing routes
+ * @returns the routes before parsing, and a sentence for each problem
  */
 export function readMcpServers(
   servers: McpServersSettings,

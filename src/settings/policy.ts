@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { day, seconds } from './times.ts';
+import { day, seconds } from './limits.ts';
 
 const pattern = z.string().min(1).max(500);
 
@@ -9,13 +9,13 @@ const nameRules = (what: string) =>
       allow: z
         .array(pattern)
         .default(['*'])
-        .describe('patterns of those that may be used; * stands for any characters'),
-      deny: z.array(pattern).default([]).describe('patterns of those that may not, whatever allow says'),
+        .describe('patterns of allowed names; * stands for any characters'),
+      deny: z.array(pattern).default([]).describe('patterns of denied names, whatever allow says'),
     })
     .prefault({})
-    .describe(`${what} that may be used; others are not listed, and using one is a name unknown`);
+    .describe(`${what} that are allowed; others are not listed, and are rejected as unknown`);
 
-/** What the operator allows of a backend. */
+/** Setting: what the operator allows a backend to offer. */
 export const policySettings = z
   .strictObject({
     tools: nameRules('tools'),
@@ -25,46 +25,48 @@ export const policySettings = z
       .record(z.string().min(1).max(200), z.array(z.string()))
       .default({})
       .describe(
-        'methods beside those of MCP that pass in both directions, by name, each with the scopes it needs (none: those of scopeRules.otherwise); no other rule of the policy looks into them',
+        'methods beyond those of MCP that are forwarded in both directions, by name, each with the scopes it requires (empty: those of scopeRules.otherwise); no other rule of the policy applies to them',
       ),
     readOnly: z
       .boolean()
       .default(false)
       .describe(
-        'whether only tools may be called of which the backend says that they change nothing (readOnlyHint); it is its word alone',
+        'only tools that the backend marks as read-only (readOnlyHint) may be called; Gatehouse cannot verify the mark',
       ),
     onToolChange: z
       .enum(['warn', 'block'])
       .default('warn')
       .describe(
-        'what is done when the definition of a tool, prompt or resource template or the instructions of a server change: warn tells the log and the audit log, block keeps the change back as well until it is accepted with gatehouse pins',
+        'action if the definition of a tool, prompt or resource template or the instructions of a server change: warn writes to the log and the audit log, block also withholds the change until it is accepted with gatehouse pins',
       ),
     checkArguments: z
       .boolean()
       .default(false)
       .describe(
-        'whether arguments are checked by the input schemas of their tools before the backend sees them',
+        'arguments are validated against the input schema of their tool before the backend receives them',
       ),
     limits: z
       .array(
         z
           .strictObject({
-            tools: pattern.default('*').describe('pattern of the names of tools it is for, each by itself'),
-            perMinute: z.int().min(1).optional().describe('calls of the tool by an account in a minute'),
-            atOnce: z.int().min(1).optional().describe('calls of the tool by an account that run at once'),
+            tools: pattern
+              .default('*')
+              .describe('pattern of the tool names that it applies to, each counted separately'),
+            perMinute: z.int().min(1).optional().describe('calls of the tool per account and minute'),
+            atOnce: z.int().min(1).optional().describe('concurrent calls of the tool per account'),
           })
           .refine(({ perMinute, atOnce }) => perMinute !== undefined || atOnce !== undefined, {
             error: 'limits nothing: give perMinute, atOnce or both',
           }),
       )
       .default([])
-      .describe('how often an account may call a tool; every rule that fits counts'),
+      .describe('rate limits of tools per account; every matching rule counts'),
     timeLimitSeconds: seconds(
       600,
       day,
-      'how long it may take to answer; begins anew with progress and with questions to the client',
+      'maximum time for a response; restarts with progress and with questions to the client',
     ),
-    longestSeconds: seconds(3600, day, 'how long it may take to answer with progress, too'),
+    longestSeconds: seconds(3600, day, 'maximum time for a response, including progress'),
     breaker: z
       .strictObject({
         failures: z
@@ -72,27 +74,27 @@ export const policySettings = z
           .min(1)
           .max(1000)
           .default(5)
-          .describe('failures in a row after which it is left alone'),
-        windowSeconds: seconds(60, day, 'how long a failure counts'),
-        openSeconds: seconds(30, day, 'how long it is left alone; then one call tries'),
+          .describe('consecutive failures after which the backend is not called'),
+        windowSeconds: seconds(60, day, 'time for which a failure counts'),
+        openSeconds: seconds(30, day, 'time without calls; then one call tries again'),
       })
       .prefault({})
-      .describe('when nothing is asked of it for a while because it fails'),
+      .describe('circuit breaker: pauses calls to a failing backend'),
   })
   .prefault({})
-  .describe('What may be used of it, and how often.');
+  .describe('Allowed use of the backend, and its limits.');
 
-/** What the operator allows of a backend, as it was set. */
+/** The policy of a backend after parsing. */
 export type PolicySettings = z.output<typeof policySettings>;
 
-/** What is kept of the answers of a backend. */
+/** Setting: the cache for responses of a backend. */
 export const cacheSettings = z
   .strictObject({
     keep: z
       .boolean()
       .default(true)
       .describe(
-        'whether answers of 2026-07-28 are kept as long as they say (ttlMs): public ones for everybody, others for the access token they were given for',
+        'responses of 2026-07-28 are cached as long as they allow (ttlMs): public ones for everybody, others for the access token of the request',
       ),
     listSeconds: z
       .int()
@@ -100,17 +102,17 @@ export const cacheSettings = z
       .max(day)
       .optional()
       .describe(
-        'how long lists of a backend of older revisions are kept, for the access token they were given for; not at all where left out',
+        'cache time for lists of a backend of an older revision, for the access token of the request; default: no cache',
       ),
-    maxEntries: z.int().min(1).default(1000).describe('most answers that are kept'),
+    maxEntries: z.int().min(1).default(1000).describe('maximum number of cached responses'),
     maxBytes: z
       .int()
       .min(1024)
       .default(16 * 1024 * 1024)
-      .describe('most of them together; one may have a tenth of it'),
+      .describe('maximum size of the cache; one response may take a tenth of it'),
   })
   .prefault({})
-  .describe('What of its answers is kept, and how long.');
+  .describe('Cache for responses of the backend.');
 
-/** What is kept of the answers of a backend, as it was set. */
+/** The cache settings of a backend after parsing. */
 export type CacheSettings = z.output<typeof cacheSettings>;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { isScopeToken, personalScopes } from '../oauth/scope.ts';
-import { ownScope } from './scope-problems.ts';
+import { ownScope } from './scopes.ts';
 
-/** Why a URL is no identifier of a protected resource; undefined for one that is (RFC 8707 section 2). */
+/** Returns the reason why a URL is no resource identifier; undefined if it is one (RFC 8707 section 2). */
 function checkResource(value: string): string | undefined {
   const canonical = canonicalResource(value);
   const url = URL.parse(value);
@@ -26,41 +26,41 @@ const scopeName = z
   .string()
   .refine(isScopeToken, { error: 'must be a scope: printable ASCII without spaces, " and \\' });
 
-/** One protected resource that lives elsewhere: its own server checks the tokens that are issued here. */
+/** A protected resource on another server, which verifies the tokens issued here. */
 const elsewhere = z.strictObject({
   resource,
-  name: z.string().min(1).max(200).describe('what people call it; stands on the consent page'),
+  name: z.string().min(1).max(200).describe('display name on the consent page'),
   scopes: z
     .record(scopeName, z.string().min(1))
     .refine((scopes) => Object.keys(scopes).length > 0, { error: 'must have at least one scope' })
-    .describe('its scopes, each with the sentence the consent page shows'),
+    .describe('its scopes, each with the sentence for the consent page'),
   baselineScopes: z
     .array(scopeName)
     .optional()
-    .describe('what a client gets that asks for nothing in particular; all scopes where left out'),
+    .describe('scopes of a client that requests none; default: all'),
   accessTokenFormat: z
     .enum(['jwt', 'opaque'])
     .default('jwt')
-    .describe('jwt: its server checks tokens by the keys at /jwks; opaque: it asks /introspect'),
+    .describe('jwt: its server verifies tokens with the keys at /jwks; opaque: it calls /introspect'),
   accessTokenSeconds: z
     .int()
     .min(1)
     .max(86_400)
     .default(300)
-    .describe('life of its access tokens; a server that does not ask learns of a revocation no sooner'),
+    .describe(
+      'lifetime of its access tokens; a server without introspection notices a revocation only at expiry',
+    ),
   dpopRequired: z
     .boolean()
     .optional()
-    .describe(
-      'whether its access tokens have to be bound to a key of the client; as tokens.dpop.required if left out',
-    ),
+    .describe('its access tokens have to be bound to a key of the client; default: tokens.dpop.required'),
   introspectedBy: z
     .array(z.string().min(1))
     .default([])
-    .describe('confidential clients that may ask /introspect about its tokens: its servers'),
+    .describe('confidential clients that may call /introspect for its tokens: its servers'),
 });
 
-/** The setting for protected resources that live elsewhere. Each problem is named where it is. */
+/** Setting: protected resources on other servers. Each problem is reported at its place. */
 export const resourceSettings = z
   .array(elsewhere)
   .default([])
@@ -81,13 +81,13 @@ export const resourceSettings = z
     }
   })
   .describe(
-    'Protected resources that live elsewhere, for which this server issues tokens as well. Their own servers check them.',
+    'Protected resources on other servers, for which this server also issues tokens. Their own servers verify them.',
   );
 
-/** Resources that live elsewhere, as they were set. */
+/** Resources on other servers, after parsing. */
 export type ResourceSettings = z.output<typeof resourceSettings>;
 
-/** Names the entries that are resources of this very server, and so do not live elsewhere. */
+/** Returns the places of entries that are resources of this server. */
 export function findOwnResources(entries: ResourceSettings, own: readonly string[]): string[] {
   return entries.flatMap((entry, index) =>
     own.includes(entry.resource)
@@ -97,8 +97,8 @@ export function findOwnResources(entries: ResourceSettings, own: readonly string
 }
 
 /**
- * The resources that live elsewhere, with everything filled in.
- * @param dpopRequired whether tokens are bound to a key where an entry does not say
+ * Adds the defaults of resources on other servers.
+ * @param dpopRequired default for entries that do not set if tokens must be bound to a key
  */
 export function completeResources(entries: ResourceSettings, dpopRequired: boolean) {
   return entries.map(({ baselineScopes, ...entry }) => ({

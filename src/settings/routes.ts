@@ -3,10 +3,9 @@ import { backendKeyForm } from '../gateway/aggregate/final-names.ts';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
+import { whenFieldsValid } from './issues.ts';
 import { cacheSettings, policySettings } from './policy.ts';
-import { findScopeProblems } from './scope-problems.ts';
-import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
-import { whereSound } from './where-sound.ts';
+import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
   error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',
@@ -18,7 +17,7 @@ const backendKey = z.string().regex(backendKeyForm, {
   error: 'must be a name of 1 to 20 lower case letters, digits and hyphens, beginning with a letter',
 });
 
-/** An MCP server behind the gate, at a path of its own. */
+/** An MCP server behind the gateway, at a path of its own. */
 const route = z.strictObject({
   path: z
     .string()
@@ -27,39 +26,35 @@ const route = z.strictObject({
         'must be a path of lower case letters, digits and hyphens such as /notes, without a slash at its end',
     })
     .optional()
-    .describe(
-      'where it is, below publicUrl, with /mcp, /sse and /rest behind it; / and its name where left out',
-    ),
+    .describe('path below publicUrl, followed by /mcp, /sse or /rest; default: / and the name'),
   name: z
     .string()
     .min(1)
     .max(200)
     .optional()
     .describe(
-      'what people call it; stands on the consent page; its name here where left out, or for / the host of publicUrl',
+      'display name on the consent page; default: the name of the route, or for / the host of publicUrl',
     ),
   backend: backendSetting
     .optional()
-    .describe('the MCP server: a program (command), or one by its address (url)'),
+    .describe('the MCP server: a program (command), or a server by URL (url)'),
   backends: z
     .record(backendKey, backendSetting)
     .optional()
     .describe(
-      'in place of backend: several MCP servers as one, by names that stand before those of their tools (files_read) and resources (files+file:///a)',
+      'instead of backend: several MCP servers as one, by keys that are put before the names of their tools (files_read) and resources (files+file:///a)',
     ),
   scopes: scopesSetting
     .optional()
-    .describe('its scopes, each with the sentence the consent page shows; one, mcp, where left out'),
-  baselineScopes: scopeListSetting
-    .optional()
-    .describe('what a client gets that asks for nothing in particular; all scopes where left out'),
-  scopeRules: scopeRulesSettings.optional().describe('which scopes its tools, prompts and resources need'),
+    .describe('its scopes, each with the sentence for the consent page; default: one, mcp'),
+  baselineScopes: scopeListSetting.optional().describe('scopes of a client that requests none; default: all'),
+  scopeRules: scopeRulesSettings.optional().describe('scopes that its tools, prompts and resources require'),
   policy: policySettings,
   cache: cacheSettings,
   credentials: credentialSettings,
 });
 
-/** The setting for MCP servers behind the gate. */
+/** Setting: MCP servers behind the gateway. */
 export const routeSettings = z
   .record(
     routeName,
@@ -68,27 +63,27 @@ export const routeSettings = z
         for (const { place, message } of findBackendProblems(given))
           context.addIssue({ code: 'custom', path: place, message });
       },
-      whereSound('backend', 'backends', 'credentials'),
+      whenFieldsValid('backend', 'backends', 'credentials'),
     ),
   )
   .default({})
   .describe(
-    'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
+    'MCP servers behind the gateway, by name: each has its own path and is a protected resource of its own.',
   );
 
-/** One of the backends of a route. */
+/** A backend of a route. */
 export interface PlacedBackend {
-  /** Its key, where there are several. */
+  /** Its key, if the route has several backends. */
   key: string | undefined;
-  /** Where it stands in the settings of the route. */
+  /** Its place in the settings of the route. */
   place: string;
   backend: BackendSettings;
 }
 
-/** A backend, as it was set. */
+/** A backend after parsing. */
 export type BackendSettings = z.output<typeof backendSetting>;
 
-/** Gives the backends of a route: one, or several by their keys. */
+/** Returns the backends of a route: a single one, or several by their keys. */
 export function backendsOf({
   backend,
   backends = {},
@@ -97,7 +92,10 @@ export function backendsOf({
   return Object.entries(backends).map(([key, each]) => ({ key, place: `backends.${key}`, backend: each }));
 }
 
-/** Gives the credentials that are for one of the backends of a route. @param key undefined where it is the only one */
+/**
+ * Returns the credentials for one backend of a route.
+ * @param key undefined if it is the only one
+ */
 export function credentialsFor(credentials: CredentialSettings, key: string | undefined): CredentialSettings {
   return Object.fromEntries(Object.entries(credentials).filter(([, { backend }]) => backend === key));
 }
@@ -107,7 +105,7 @@ interface Problem {
   message: string;
 }
 
-/** Finds what is wrong with the backends of a route, and with credentials they would not see. */
+/** Returns the problems of a route's backends, including credentials that they cannot receive. */
 function findBackendProblems(
   given: Pick<z.output<typeof route>, 'backend' | 'backends' | 'credentials'>,
 ): Problem[] {
@@ -145,7 +143,7 @@ function findBackendProblems(
   ];
 }
 
-/** First segments of paths that are not for routes: pages and endpoints of ours stand there. */
+/** First path segments reserved for Gatehouse's own pages and endpoints. */
 export const takenSegments: readonly string[] = [
   'account',
   'authorize',
@@ -163,18 +161,21 @@ export const takenSegments: readonly string[] = [
   'upstream',
 ];
 
-/** Routes, as they are written: everything that has a default may be left out. */
+/** Routes before parsing: every setting with a default is optional. */
 export type RoutesInput = NonNullable<z.input<typeof routeSettings>>;
 
-/** Routes, as they were set. */
+/** Routes after parsing. */
 export type RoutesSettings = z.output<typeof routeSettings>;
 
-/** Gives the path of a route, below the public URL: empty for `/`. @param name the name of the route */
+/**
+ * Returns the path of a route below the public URL; empty for `/`.
+ * @param name name of the route
+ */
 export function pathOfRoute(name: string, { path = `/${name}` }: { path?: string | undefined }): string {
   return path === '/' ? '' : path;
 }
 
-/** What is looked at across routes, and across the settings of one. */
+/** The fields that checks across routes read. */
 const placedRoute = z.object(
   route.pick({ path: true, scopes: true, baselineScopes: true, scopeRules: true }).shape,
 );
@@ -182,10 +183,10 @@ const placedRoute = z.object(
 type PlacedRoutes = Record<string, z.output<typeof placedRoute>>;
 
 /**
- * Gives of routes that were not accepted those of which path and scopes are right by themselves.
- * @param given as they are written
+ * Returns those of the rejected routes whose path and scopes are valid by themselves.
+ * @param given routes before parsing
  */
-export function soundRoutes(given: unknown): PlacedRoutes {
+export function validRoutes(given: unknown): PlacedRoutes {
   const sound = Object.entries(given ?? {}).flatMap(([name, each]) => {
     const parsed = placedRoute.safeParse(each);
     return parsed.success && routeName.safeParse(name).success ? [[name, parsed.data] as const] : [];
@@ -194,8 +195,8 @@ export function soundRoutes(given: unknown): PlacedRoutes {
 }
 
 /**
- * Finds what is wrong with routes beside their form: paths, and scopes that nobody declared.
- * @returns a sentence a problem, with the place it is at
+ * Returns the problems of routes beyond their form: paths and undeclared scopes.
+ * @returns a sentence for each problem, with its place
  */
 export function findRouteProblems(routes: PlacedRoutes): string[] {
   const seen = new Map<string, string>();

@@ -6,7 +6,7 @@ const scopes = z.array(z.string().refine(isScopeToken, { error: 'must be a scope
 const resources = z
   .array(z.string())
   .optional()
-  .describe('resources it opens, by their URL; all there are where left out');
+  .describe('resources it gives access to, by their URL; default: all');
 
 const domain = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, {
   error: 'must be a domain in lower case, such as example.com',
@@ -22,17 +22,17 @@ const accounts = z
     subjects: z
       .record(z.string().min(1), z.string().min(1))
       .default({})
-      .describe('e-mail addresses of accounts by the sub the issuer knows them as'),
+      .describe("e-mail addresses of accounts, by the issuer's sub"),
     emailDomains: z
       .array(domain)
       .default([])
       .describe(
-        'domains for which the issuer is believed: who comes with an address of one is, for good, the account of that address',
+        'domains for which the issuer is trusted: a user with an address in one of them is permanently linked to the account with that address',
       ),
     create: z
       .boolean()
       .default(false)
-      .describe('whether somebody with an address in these domains who has no account gets one'),
+      .describe('a user with an address in these domains and without an account gets one'),
   })
   .superRefine(({ emailDomains, create }, context) => {
     if (create && emailDomains.length === 0)
@@ -44,18 +44,18 @@ const accounts = z
   });
 
 const identityAssertions = z.strictObject({
-  accounts: accounts.prefault({}).describe('whose accounts its people are'),
-  scopes: scopes.optional().describe('the most it can give; all there is where left out'),
+  accounts: accounts.prefault({}).describe('accounts of its users'),
+  scopes: scopes.optional().describe('maximum scopes; default: all'),
   resources,
 });
 
 const workload = z.strictObject({
-  clientId: z.string().min(1).describe('the client it is; one that you registered'),
+  clientId: z.string().min(1).describe('client id of a client that you registered'),
   claims: z
     .record(z.string().min(1), pattern)
     .refine((claims) => Object.hasOwn(claims, 'sub'), { error: 'must have sub at least' })
-    .describe('what its claims have to be, by name; * stands for anything; sub has to be among them'),
-  scopes: scopes.min(1).describe('what it may have'),
+    .describe('required claims, by name; * stands for any characters; sub is required'),
+  scopes: scopes.min(1).describe('maximum scopes'),
   resources,
 });
 
@@ -63,19 +63,19 @@ const trustedIssuer = z
   .strictObject({
     issuer: z
       .url({ protocol: /^https$/, error: 'must be an https URL, just as it stands in iss' })
-      .describe('its issuer identifier, as it stands in the claim iss'),
-    jwksUri: z.string().optional().describe('the https URL its public keys are fetched from'),
+      .describe('issuer identifier, as in the claim iss'),
+    jwksUri: z.string().optional().describe('https URL of its public keys'),
     jwks: z
       .looseObject({ keys: z.array(z.record(z.string(), z.unknown())) })
       .optional()
       .describe('or its public keys'),
     identityAssertions: identityAssertions
       .optional()
-      .describe('that it may speak for people, and for whom (ID-JAG, enterprise-managed authorization)'),
+      .describe('the issuer may assert users, and these (ID-JAG, enterprise-managed authorization)'),
     workloads: z
       .array(workload)
       .default([])
-      .describe('which workloads of its platform are which client (workload identity)'),
+      .describe('workloads of its platform, mapped to clients (workload identity)'),
   })
   .superRefine(({ jwks, jwksUri, identityAssertions: people, workloads }, context) => {
     const add = (path: string, message: string) =>
@@ -85,7 +85,7 @@ const trustedIssuer = z
       add('identityAssertions', 'is needed, or workloads: else the issuer is trusted with nothing');
   });
 
-/** The setting for issuers whose assertions are taken in place of a login or a secret. */
+/** Setting: issuers whose assertions replace a login or a client secret. */
 export const trustedIssuerSettings = z
   .array(trustedIssuer)
   .default([])
@@ -95,20 +95,23 @@ export const trustedIssuerSettings = z
         context.addIssue({ code: 'custom', path: [index, 'issuer'], message: 'stands here twice' });
   })
   .describe(
-    'Identity providers and platforms whose word lets people and workloads in without a login or a secret; docs/machines.md.',
+    'Identity providers and platforms whose assertions replace a login or a secret; docs/machines.md.',
   );
 
-/** The setting for servers that may exchange the tokens they are called with. */
+/** Setting: servers that may exchange the tokens they receive. */
 export const tokenExchangeSettings = z
   .array(
     z.strictObject({
-      clientId: z.string().min(1).describe('the client it authenticates as; one that you registered'),
-      from: z.string().describe('the resource it is: only tokens for this one are exchanged'),
-      to: z.array(z.string()).min(1).describe('resources it may call with what it gets'),
-      scopes: scopes.optional().describe('the most it may have there; what the token had where left out'),
+      clientId: z
+        .string()
+        .min(1)
+        .describe('client id by which the server authenticates; one that you registered'),
+      from: z.string().describe('resource of the server: only tokens for this resource are exchanged'),
+      to: z.array(z.string()).min(1).describe('resources it may call with the new token'),
+      scopes: scopes.optional().describe('maximum scopes for them; default: those of the exchanged token'),
     }),
   )
   .default([])
   .describe(
-    'Servers that may exchange the token they were called with for one to call another; docs/machines.md.',
+    'Servers that may exchange the token they received for one to call another server; docs/machines.md.',
   );

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { isScopeToken } from '../oauth/scope.ts';
-import { day, seconds } from './times.ts';
+import { day, seconds } from './limits.ts';
 
 const presets = ['google', 'github', 'entra', 'okta', 'keycloak', 'gitlab', 'slack'] as const;
 
-/** Presets of products that have no one issuer: each installation or tenant is one. */
+/** Presets of products in which each installation or tenant has its own issuer. */
 const presetsWithoutIssuer: readonly string[] = ['entra', 'okta', 'keycloak'];
 
-/** Parameters of the authorization request that are ours to set: each carries a check of the answer. */
+/** Parameters of the authorization request that Gatehouse sets itself: each carries a check of the response. */
 const ownParameters = [
   'client_id',
   'code_challenge',
@@ -23,7 +23,10 @@ const ownParameters = [
   'state',
 ];
 
-/** Whether a URL can be asked: https, or http on this machine, which only `dangerously.upstreamsOverHttp` allows. */
+/**
+ * Returns whether a URL may be requested: https, or http on this machine, which only `dangerously.upstreamsOverHttp`
+ * allows.
+ */
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
   if (url?.username !== '' || url.password !== '' || url.hash !== '') return false;
@@ -49,7 +52,7 @@ const host = z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*(:\d{1,5})?$/, {
 const scope = z.string().refine(isScopeToken, { error: 'must be a scope' });
 
 const userInfo = z.strictObject({
-  subject: z.string().min(1).describe('member with the id of the person, which never changes'),
+  subject: z.string().min(1).describe('member with the id of the user, which never changes'),
   email: z.string().min(1).optional().describe('member with the e-mail address'),
   emailVerified: z
     .string()
@@ -58,22 +61,24 @@ const userInfo = z.strictObject({
     .describe(
       'member that is true or "true" if the address is verified; without one no address counts as verified',
     ),
-  name: z.string().min(1).optional().describe('member with the name of the person'),
-  groups: z.string().min(1).optional().describe('member with a list of groups; claims know it as groups'),
+  name: z.string().min(1).optional().describe('member with the name of the user'),
+  groups: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('member with a list of groups, available to claims as groups'),
 });
 
 const accounts = z.strictObject({
   create: z
     .boolean()
     .default(false)
-    .describe(
-      'whether somebody who comes in and has no account gets one; else only accounts that are linked',
-    ),
+    .describe('a new user without an account gets one; otherwise only linked accounts can log in'),
   linkByVerifiedEmail: z
     .array(domain)
     .default([])
     .describe(
-      'domains for which its word is taken: who comes with a verified address of one is the account of that address',
+      'domains for which the upstream is trusted: a user with a verified address in one of them is the account with that address',
     ),
   allow: z
     .strictObject({
@@ -81,16 +86,18 @@ const accounts = z.strictObject({
       claims: z
         .record(z.string().min(1), z.array(z.string().min(1)).min(1))
         .optional()
-        .describe('values of claims, by name, such as groups; one of the values is enough for each'),
+        .describe(
+          'required values of claims, by name, such as groups; one of the values is sufficient for each',
+        ),
     })
     .optional()
-    .describe('what somebody has to have to come in, all of it; everybody may where left out'),
+    .describe('conditions that a user has to meet to log in, all of them; default: none'),
 });
 
 const claimScopes = z.strictObject({
   claim: z.string().min(1).describe('claim of the upstream, such as groups'),
-  value: z.string().min(1).describe('value it has, or has among others'),
-  scopes: z.array(scope).min(1).describe('scopes of this server that it opens'),
+  value: z.string().min(1).describe('value of the claim, or one of its values'),
+  scopes: z.array(scope).min(1).describe('scopes of this server that it grants'),
 });
 
 const upstream = z
@@ -98,32 +105,30 @@ const upstream = z
     preset: z
       .enum(presets)
       .optional()
-      .describe('product, for its addresses and where it differs from the standards'),
-    label: z.string().min(1).max(60).optional().describe('what people call it; stands on the login page'),
-    issuer: serverUrl.optional().describe('its issuer identifier; its endpoints are discovered there'),
+      .describe('product, which sets its URLs and its differences from the standards'),
+    label: z.string().min(1).max(60).optional().describe('display name on the login page'),
+    issuer: serverUrl.optional().describe('its issuer identifier; its endpoints are discovered from it'),
     authorizationEndpoint: serverUrl
       .optional()
-      .describe('for an upstream without metadata: where people log in'),
-    tokenEndpoint: serverUrl.optional().describe('for one without metadata: where codes become tokens'),
-    userInfoEndpoint: serverUrl
-      .optional()
-      .describe('for one without metadata: where it says who somebody is'),
+      .describe('for an upstream without metadata: authorization endpoint'),
+    tokenEndpoint: serverUrl.optional().describe('for an upstream without metadata: token endpoint'),
+    userInfoEndpoint: serverUrl.optional().describe('for an upstream without metadata: userinfo endpoint'),
     revocationEndpoint: serverUrl
       .optional()
-      .describe('for one without metadata: where tokens are given back'),
+      .describe('for an upstream without metadata: revocation endpoint'),
     userInfo: userInfo
       .optional()
-      .describe('where in the answer of userInfoEndpoint what stands; dots go deeper'),
-    clientId: z.string().min(1).describe('the client this server is there'),
+      .describe('members in the response of userInfoEndpoint; dots separate nested names'),
+    clientId: z.string().min(1).describe('client id of this server at the upstream'),
     clientSecret: z
       .union([
         z.string().min(1),
         z.strictObject({
-          env: z.string().min(1).describe('the variable of the environment with the secret'),
+          env: z.string().min(1).describe('environment variable with the secret'),
         }),
       ])
       .optional()
-      .describe('its secret, better as { "env": "NAME" } or in a file of its own: clientSecretFile'),
+      .describe('client secret, better as { "env": "NAME" } or in a file of its own: clientSecretFile'),
     clientSecretFile: z
       .string()
       .min(1)
@@ -134,45 +139,51 @@ const upstream = z
       .min(1)
       .optional()
       .describe('or file with a private key, PEM (PKCS #8) or JWK, for private_key_jwt'),
-    scopes: z.array(scope).min(1).optional().describe('what is asked for at each login'),
+    scopes: z.array(scope).min(1).optional().describe('scopes requested at each login'),
     authorizationParameters: z
       .record(
         z.string().refine((name) => !ownParameters.includes(name), { error: 'is set by this server itself' }),
         z.string(),
       )
       .default({})
-      .describe('further parameters of the authorization request'),
+      .describe('additional parameters of the authorization request'),
     apiHosts: z
       .array(host)
       .default([])
-      .describe('hosts of the API that tools may call as the person, with port where it is not 443'),
+      .describe('hosts of the API that tools may call as the user, with port unless it is 443'),
     allowPrivateNetwork: z
       .boolean()
       .default(false)
-      .describe('whether it and its API may live at addresses of a private network'),
+      .describe('the upstream and its API may have addresses of a private network'),
     login: z
       .boolean()
       .default(true)
-      .describe('whether the login page offers it; else it is only for linking'),
+      .describe('the login page offers this upstream; otherwise it is only used for linking'),
     domains: z
       .array(domain)
       .default([])
-      .describe('domains whose people are sent to it at once, by the login_hint of the request'),
+      .describe(
+        'domains whose users are redirected to this upstream at once, by the login_hint of the request',
+      ),
     resources: z
       .array(z.string().min(1))
       .default([])
-      .describe('resources that want this upstream and no other login, by their URL'),
-    accounts: accounts.prefault({}).describe('who may come in, and as whom'),
+      .describe('resources that require this upstream and no other login, by their URL'),
+    accounts: accounts.prefault({}).describe('users who may log in, and their accounts'),
     grantScopes: z
       .array(claimScopes)
       .optional()
-      .describe('scopes that its claims open, such as those of a group; all there are where left out'),
-    checkSeconds: seconds(300, day, 'after how long its standing is looked at anew, in the background'),
-    graceSeconds: seconds(3_600, 7 * day, 'how long its last word counts while it cannot be reached'),
+      .describe('scopes granted by claims, such as those of a group; default: all'),
+    checkSeconds: seconds(300, day, 'time after which the login is checked again, in the background'),
+    graceSeconds: seconds(
+      3_600,
+      7 * day,
+      'time for which the last check is valid while the upstream is unreachable',
+    ),
     unverifiableSeconds: seconds(
       28_800,
       90 * day,
-      'how long a login counts whose tokens ended and can neither be renewed nor checked',
+      'lifetime of a login whose tokens have expired and can be neither refreshed nor checked',
     ),
   })
   .superRefine((entry, context) => {
@@ -194,16 +205,16 @@ const upstream = z
       add('clientSecretFile', 'needs to be set, or clientSecret, or clientKeyFile: one of them');
   });
 
-/** The setting for third-party authorization servers that people log in at. */
+/** Setting: third-party authorization servers for logins. */
 export const upstreamSettings = z
   .record(upstreamName, upstream)
   .default({})
-  .describe('Third-party authorization servers that people log in at and tools call as them, by name.');
+  .describe('Third-party authorization servers for logins and for API calls by tools, by name.');
 
-/** Upstreams, as they were set. */
+/** Upstreams after parsing. */
 export type UpstreamsSettings = z.output<typeof upstreamSettings>;
 
-/** Names the settings of upstreams whose URLs are http on this machine, each by its place; others are refused anyway. */
+/** Returns the places of upstream URLs that are http on this machine; other http URLs are rejected anyway. */
 export function findPlainUrls(upstreams: UpstreamsSettings): string[] {
   const urls = [
     'issuer',

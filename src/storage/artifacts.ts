@@ -1,46 +1,46 @@
+import type { IdentityChange } from './accounts.ts';
 import type { AuditEntry } from './audit.ts';
 import type { ClientChange } from './clients.ts';
-import type { IdentityChange } from './identities.ts';
 import type { UpstreamChange } from './upstreams.ts';
 
 /**
- * What the authorization server hands out and takes back: grants, codes, tokens, sessions, interactions. An id here
- * is the hash of the secret its holder has, a payload is sealed: the storage can neither use nor read them.
+ * Everything the authorization server issues and verifies: grants, codes, tokens, sessions, interactions. An id is the
+ * hash of the holder's secret and a payload is sealed, so the storage can neither use nor read them.
  */
 
 /** A stored artifact. */
 export interface ArtifactRow {
   id: string;
   payload: Uint8Array;
-  /** Counts the writes of this row; a guarded write names the one it read. */
+  /** Number of writes to this row; a conditional write names the revision that it read. */
   revision: number;
-  /** When it was used up, epoch seconds; absent while it is fresh. */
+  /** Time of consumption, epoch seconds; absent if unused. */
   consumedAt?: number;
-  /** Digests of where it was used up from; absent where that was not noted. */
+  /** Digests of the origin of its use; absent if not recorded. */
   usedFrom?: string;
   /**
-   * How long the row stays, epoch seconds, and until the next sweep. Of codes, pushed requests and access tokens it is longer than
-   * they are good for, which their payload says.
+   * Time until which the row is stored at least, epoch seconds. Codes, pushed requests and access tokens expire earlier,
+   * as their payload says.
    */
   expiresAt: number;
 }
 
-/** A grant of an account, as a list shows it. */
+/** A grant of an account, as listed. */
 export interface GrantRow {
   id: string;
   clientId: string;
   payload: Uint8Array;
-  /** When something was last redeemed or refreshed under it, epoch seconds, to a minute; absent where nothing was. */
+  /** Time of the last redemption or refresh under the grant, epoch seconds, to the minute; absent if there was none. */
   usedAt?: number;
   /** Epoch seconds. The row may outlive it until the next sweep. */
   expiresAt: number;
 }
 
-/** The consent record everything issued under it hangs on. */
+/** Stores a grant: the consent record under which codes and tokens are issued. */
 export interface PutGrant {
   type: 'putGrant';
   id: string;
-  /** When it is written, epoch seconds: from then on its client counts as used. */
+  /** Time of the write, epoch seconds; also recorded as a use of the client. */
   at: number;
   accountId: string;
   clientId: string;
@@ -48,40 +48,42 @@ export interface PutGrant {
   expiresAt: number;
 }
 
-/** Writes an artifact, new or again. */
+/** Inserts or updates an artifact. */
 export interface PutArtifact {
   type: 'put';
   kind: string;
   id: string;
   payload: Uint8Array;
   expiresAt: number;
-  /** Dies with this grant; refused where the grant is gone. */
+  /** Removed with this grant; rejected if the grant is gone. */
   grantId?: string;
-  /** Dies with this account; refused where the account is gone. */
+  /** Removed with this account; rejected if the account is gone. */
   accountId?: string;
-  /** Dies with this login at an upstream; refused where that has ended. */
+  /** Removed with this upstream session; rejected if the session has ended. */
   upstreamSessionId?: string;
   clientId?: string;
   uid?: string;
-  /** Refused unless the row is there with just this revision. */
+  /** Rejected unless the row has this revision. */
   ifRevision?: number;
-  /** Refused where there is such a row, expired or not: of many who write it at once one does (single use; T-049). */
+  /**
+   * Rejected if there is such a row, expired or not: of several concurrent writers one succeeds (single use; T-049).
+   */
   ifAbsent?: boolean;
-  /** Refused where the row is gone: what was ended meanwhile is not written back to life. */
+  /** Rejected if the row is gone: an artifact that was revoked meanwhile is not written again. */
   ifPresent?: boolean;
 }
 
 /**
- * How long a used artifact is remembered at least, in seconds, so that a late replay is noticed. Nearly all codes are used:
- * theirs are written with that time behind the minute they live, as it costs a second write later.
+ * Minimum retention of a used artifact, in seconds, so that a late replay is detected. Nearly all codes are used, so
+ * codes are written with this time added to their lifetime: extending it later would cost a second write.
  */
-export const keptAfterUseSeconds = 86_400;
+export const usedRetentionSeconds = 86_400;
 
 /**
- * How long an access token is remembered after its end, in seconds: a stream that waits for a renewed token learns of a
+ * Retention of an access token after its expiry, in seconds: a stream that waits for a renewed token detects a
  * revocation by the row.
  */
-export const accessTokenKeptSeconds = 600;
+export const accessTokenRetentionSeconds = 600;
 
 /** One step of a commit. */
 export type Change =
@@ -91,64 +93,71 @@ export type Change =
   | PutGrant
   | PutArtifact
   /**
-   * Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). It is kept
-   * for a day at least, so that a replay is noticed after it would have expired (T-032).
+   * Consumes an artifact: rejected if it is gone or was consumed (compare-and-set; F1, T-036, T-043). It is stored for
+   * at least one more day, so that a replay after its expiry is detected (T-032). `at` is in epoch seconds;
+   * `usedFrom` has digests of the origin of this use.
    */
-  /** `at` in epoch seconds; `usedFrom` are digests of the address and the program that used the artifact. */
   | { type: 'consume'; kind: string; id: string; at: number; usedFrom?: string }
-  /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
+  /** Removes an artifact; with `mustExist` rejected if it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
-  /** Adds to the audit log what the commit is about. */
+  /** Appends an entry to the audit log. */
   | { type: 'audit'; entry: AuditEntry }
-  /** Removes a grant and with it whatever hangs on it. */
+  /** Removes a grant with everything issued under it. */
   | { type: 'removeGrant'; id: string }
-  /** Changes nothing; refused where the account is gone or shut, or its password is no longer this one (T-166). */
+  /** Writes nothing; rejected if the account is gone or disabled, or if its password hash differs (T-166). */
   | { type: 'requirePassword'; accountId: string; passwordHash: string };
 
-/** Why a commit changed nothing. */
+/** The reason why a commit changed nothing. */
 export type Conflict =
   | { reason: 'consumed' | 'missing' | 'changed' | 'present'; kind: string; id: string }
-  /** What a new row hangs on is gone: a grant, an account, a login at an upstream. */
+  /** The row refers to a grant, an account or an upstream session that is gone. */
   | { reason: 'orphan'; kind: string };
 
-/** What became of a commit. */
 export type CommitResult = { committed: true } | { committed: false; conflict: Conflict };
 
-/** Reads and atomic writes of artifacts. Every write resolves once it is durable, not before. */
+/** Reads and atomic writes of artifacts. Every write resolves once it is durable. */
 export interface ArtifactStore {
   /**
-   * Gives an artifact by kind and hashed id, expired or not; undefined where it is gone. What another process did to it
-   * shows in the next turn of the event loop.
+   * Returns an artifact by kind and hashed id, expired or not; undefined if there is none. Changes of another process
+   * are visible from the next turn of the event loop.
    */
   find(kind: string, id: string): Promise<ArtifactRow | undefined>;
-  /** Gives the revision of an artifact, expired or not; undefined where it is gone. For who has read the rest before. */
+  /**
+   * Returns the revision of an artifact, expired or not; undefined if there is none. For callers that have read the
+   * rest already.
+   */
   findRevision(kind: string, id: string): Promise<number | undefined>;
-  /** Gives those of the ids under which there is an artifact of the kind, expired or not. */
+  /** Returns those of the ids for which an artifact of the kind is stored, expired or not. */
   filterPresent(kind: string, ids: readonly string[]): Promise<string[]>;
   /**
-   * Gives a mark: as long as it stays the same, no artifact of the kind was removed or changed, by whichever process;
-   * what another one did shows in the next turn of the event loop. It may change for other reasons. For who would ask
-   * {@link findRevision} or {@link filterPresent} for the same ids again and again.
+   * Returns a counter: while it stays the same, no process has removed or changed an artifact of the kind. Changes of
+   * another process are visible from the next turn of the event loop; the counter may also change for other reasons. It
+   * saves repeated calls of {@link findRevision} or {@link filterPresent} for the same ids.
    */
   removalMark(kind: string): number | Promise<number>;
-  /** Gives the artifact of a kind with this uid; undefined where there is none. */
+  /** Returns the artifact of a kind with this uid. */
   findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
-  /** Gives the artifacts of a kind that die with an account, expired or not. */
+  /** Returns the artifacts of a kind that belong to an account, expired or not. */
   listOf(kind: string, accountId: string): Promise<ArtifactRow[]>;
-  /** Gives the grants of an account, expired or not. */
+  /** Returns the grants of an account, expired or not. */
   listGrants(accountId: string): Promise<GrantRow[]>;
   /**
-   * Gives the grants of an account to a client under which a code or token can be used at a time (epoch seconds), the
-   * newest first (those of a database from before schema 19 in any order), and no more than so many where there is a
-   * limit. Where all was used up, revoked or expired, a grant does nothing any more.
+   * Returns the grants of an account to a client that still have a usable code or token, the newest first (in any order
+   * for grants stored before schema 19). A grant whose codes and tokens were all used, revoked or expired has no effect
+   * any more.
+   * @param at epoch seconds
+   * @param limit maximum number of grants
    */
   listLiveGrants(accountId: string, clientId: string, at: number, limit?: number): Promise<GrantRow[]>;
-  /** Gives a grant; undefined where it was revoked. */
+  /** Returns a grant; undefined if it was revoked. */
   findGrant(id: string): Promise<ArtifactRow | undefined>;
-  /** Carries out all changes in their order, or none of them. */
+  /** Applies all changes in order, or none of them. */
   commit(changes: readonly Change[]): Promise<CommitResult>;
-  /** Ends a grant with all that hangs on it, whatever else is going on; no effect where it is gone. */
+  /** Removes a grant with everything issued under it; no effect if it is gone. */
   revokeGrant(id: string): Promise<void>;
-  /** Counts a failed try on a live artifact and removes it at the limit (T-035). Gives the tries so far, 0 where it is gone. */
+  /**
+   * Counts a failed attempt on an unused artifact and removes the artifact at the limit (T-035).
+   * @returns the number of failures so far; 0 if the artifact is gone
+   */
   countFailure(kind: string, id: string, limit: number): Promise<number>;
 }

@@ -1,68 +1,73 @@
-/** Something that happened. */
+/** An event for the audit log. */
 export interface AuditEntry {
   /** Epoch seconds. */
   at: number;
-  /** What happened, such as `token.issued`. */
+  /** Name of the event, such as `token.issued`. */
   event: string;
-  /** Who, where and why, by name; never a secret. */
+  /** Subject, place and reason by name; never a secret. */
   details: Readonly<Record<string, string>>;
 }
 
-/** An entry as it is kept: in a chain. */
+/** A stored entry, linked to the one before it by its hash. */
 export interface AuditRow {
-  /** Place in the log, from 1 without a gap. */
+  /** Position in the log, from 1 without gaps. */
   seq: number;
   at: number;
   event: string;
-  /** The details as JSON, just as they were hashed. */
+  /** The details as JSON, exactly as hashed. */
   details: string;
-  /** Hash of the row before; empty for the very first. */
+  /** Hash of the previous row; empty for the first one. */
   previous: string;
   hash: string;
 }
 
-/** One end of the log: a row that was the last one when this was written, and the proof that it was. */
+/** The sealed start or head of the log: a row with a MAC that proves that it was the last one dropped or written. */
 export interface AuditEnd {
   seq: number;
   hash: string;
   mac: string;
 }
 
-/** Which rows are asked for. */
+/** A filter for reading the log. */
 export interface AuditQuery {
-  /** Only rows behind this place. */
+  /** Only rows after this position. */
   after?: number;
-  /** Only this event, or with `login.` all that begin so. */
+  /** Only this event, or all with this prefix if it ends in `.`, such as `login.`. */
   event?: string;
-  /** Only what names this account. */
+  /** Only rows that name this account. */
   accountId?: string;
-  /** The address of that account, in lower case: what was done to it by its address is given as well. */
+  /** The address of that account, in lower case: includes operator actions that name the account by its address. */
   accountEmail?: string;
-  /** Only what names this client, or was done to it. */
+  /** Only rows that name this client or act on it. */
   clientId?: string;
-  /** Only rows of this time or later, epoch seconds. */
+  /** Only rows at or after this time, epoch seconds. */
   since?: number;
-  /** Only rows of before this time, epoch seconds. */
+  /** Only rows before this time, epoch seconds. */
   until?: number;
   limit: number;
-  /** Whether the newest come first; otherwise the oldest. */
+  /** Sorts the newest first; default is the oldest first. */
   newestFirst?: boolean;
 }
 
-/** How much of the log is kept. */
+/** Retention of the audit log. */
 export interface AuditRetention {
-  /** Rows of before this time go, epoch seconds. */
+  /** Rows before this time are dropped, epoch seconds. */
   before: number;
   maxRows: number;
 }
 
-/** The audit log. Rows are added and, when they are old, dropped from the front; none is ever changed. */
+/** The audit log. Rows are appended, and dropped from the front when they are old; none is ever changed. */
 export interface AuditStore {
-  /** Adds entries in their order; durable when it resolves. An `audit` change of a commit does the same within it. */
+  /**
+   * Appends entries in order; resolves once they are durable. An `audit` change of a commit appends within that commit.
+   */
   append(entries: readonly AuditEntry[]): Promise<void>;
   read(query: AuditQuery): Promise<AuditRow[]>;
-  /** Gives the ends; undefined where nothing was dropped yet, or nothing written. */
+  /** Returns both sealed ends; `start` is undefined if nothing was dropped yet, `head` if nothing was written. */
   ends(): Promise<{ start: AuditEnd | undefined; head: AuditEnd | undefined }>;
-  /** Drops the oldest rows, in batches that leave room for others. Gives their number. */
+  /**
+   * Drops the oldest rows, in short batches.
+   * @returns the number of rows
+   */
   prune(retention: AuditRetention): Promise<number>;
 }

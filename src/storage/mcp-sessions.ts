@@ -1,16 +1,16 @@
-/** An MCP session as it is kept, so that it outlives the process (B3-10). */
+/** An MCP session, stored so that it survives a restart (B3-10). */
 export interface StoredSession {
-  /** The date of the session id and its SHA-256; the id itself is only the client's. */
+  /** Date of the session id and its SHA-256; only the client has the id itself. */
   key: string;
-  /** Whose it is: `principalKey` of who opened it, with the path of the route behind the client where it has one. */
+  /** `principalKey` of the opener, with the route's path behind the client if there is one. */
   principal: string;
-  /** Hash of the grant by which it was used last; null where a client acts for itself, and in sessions from before. */
+  /** Hash of the grant last used; null if the client acts for itself, and in sessions stored by an earlier version. */
   grantHash: string | null;
   /** Params of the client's `initialize`, sealed. */
   initialize: string;
-  /** Revision agreed on. */
+  /** Negotiated protocol revision. */
   protocolVersion: string;
-  /** Whether the client said `notifications/initialized`. */
+  /** True once the client sent `notifications/initialized`. */
   isInitialized: boolean;
   /** Level of `logging/setLevel`, once the client set one. */
   logLevel: string | null;
@@ -22,22 +22,22 @@ export interface StoredSession {
   usedAt: number;
 }
 
-/** What is said of a session in a list. */
+/** A session as listed. */
 export type SessionSummary = Pick<
   StoredSession,
   'key' | 'principal' | 'protocolVersion' | 'createdAt' | 'usedAt'
 >;
 
-/** What of a session may change. */
+/** The members of a session that may change. */
 export type SessionChange = Partial<
   Pick<StoredSession, 'isInitialized' | 'logLevel' | 'subscriptions' | 'usedAt' | 'grantHash'>
 >;
 
-/** A stream of a session that can be resumed: one a POST began, or the session's own (GET). */
+/** A resumable stream of a session: opened by a POST, or the session's own (GET). */
 export interface StoredStream {
   /** Name of the stream, unique in its session. */
   stream: string;
-  /** JSON of each request id (`1`, `"1"`) the stream still owes an answer; empty for the session's own stream. */
+  /** JSON of each request id (`1`, `"1"`) that the stream has not answered yet; empty for the session's own stream. */
   owed: readonly string[];
 }
 
@@ -48,57 +48,61 @@ export interface StoredEvent {
   position: number;
   /** The JSON-RPC message, sealed. */
   data: string;
-  /** JSON of the request id the message answers, where it is an answer. */
+  /** JSON of the request id, if the message is a response. */
   answers?: string;
 }
 
-/** Bounds of what is kept of a session's events; the oldest go first. */
+/** Bounds on the stored events of a session; the oldest are dropped first. */
 export interface EventRetention {
   maxEvents: number;
   maxBytes: number;
 }
 
-/** How many sessions may be kept. */
+/** Maximum numbers of stored sessions. */
 export interface SessionCaps {
   maxPerPrincipal: number;
   maxTotal: number;
 }
 
-/** Sessions of the MCP endpoint, their streams and undelivered events. All writes are durable when they resolve. */
+/** Sessions of the MCP endpoint, their streams and undelivered events. Every write resolves once it is durable. */
 export interface McpSessionStore {
-  /** Keeps a new session; at a cap nothing is kept. A principal's own cap is looked at first. */
+  /** Stores a new session unless a cap is reached; the principal's own cap is checked first. */
   open(session: StoredSession, caps: SessionCaps): Promise<'opened' | 'principal_full' | 'full'>;
-  /** Gives a session; undefined where there is none. */
+  /** Returns a session; undefined if there is none. */
   find(key: string): Promise<StoredSession | undefined>;
-  /** Gives the keys of a principal's sessions, longest unused first. */
+  /** Returns the keys of a principal's sessions, least recently used first. */
   listOf(principal: string): Promise<string[]>;
-  /** Gives all sessions, last used first, without what their clients said. */
+  /** Returns all sessions, most recently used first. */
   list(): Promise<SessionSummary[]>;
-  /** Gives those of the keys under which there is a session. */
+  /** Returns those of the keys that are stored. */
   filterPresent(keys: readonly string[]): Promise<string[]>;
-  /** Gives a mark: as long as it stays the same, no other process wrote anything. It may change for other reasons. */
+  /** Returns a mark: while it stays the same, no other process has written. It may change for other reasons. */
   othersMark(): Promise<string>;
   /**
-   * Gives the sessions whose principal begins so, last used first. For those of one account, whatever the client.
+   * Returns the sessions whose principal has this prefix, most recently used first: those of one account, for any
+   * client.
    * @param prefix ASCII, ends with a quotation mark
    */
   listBelow(prefix: string): Promise<StoredSession[]>;
-  /** Changes a session; nothing happens where it is gone. */
+  /** Updates a session; no effect if it is gone. */
   change(key: string, change: SessionChange): Promise<void>;
-  /** Notes that sessions were used; a session that was used later than that keeps its time. */
+  /** Records a use of sessions; a later recorded use stays. */
   touch(keys: readonly string[], usedAt: number): Promise<void>;
-  /** Ends a session with all its streams and events; false where there was none. */
+  /**
+   * Ends a session with its streams and events.
+   * @returns false if there is none
+   */
   end(key: string): Promise<boolean>;
   /**
-   * Keeps a stream; nothing happens where the session is gone. A stream that is there already keeps its events, and
-   * owes from now on what is given.
+   * Stores a stream; no effect if the session is gone. A stream that exists keeps its events, and its unanswered
+   * requests are replaced.
    */
   openStream(key: string, stream: StoredStream, createdAt: number): Promise<void>;
   /**
-   * Keeps events, strikes what they answer from what their streams owe, and drops the oldest of the session over the
-   * bounds, with streams of which the last answer was dropped and nothing is owed; an event that is over them alone is
-   * not kept. A stream that is not there, or was swept, begins with them and owes nothing. Nothing happens where the
-   * session is gone.
+   * Stores events and removes the requests they answer from their streams' unanswered ones. The oldest events of the
+   * session beyond the bounds are dropped, with streams whose last answer was dropped and that owe nothing; an event
+   * that exceeds the bounds alone is not stored. An unknown or swept stream is created without unanswered requests. No
+   * effect if the session is gone.
    */
   append(
     key: string,
@@ -106,18 +110,19 @@ export interface McpSessionStore {
     retention: EventRetention,
     createdAt: number,
   ): Promise<void>;
-  /** Gives a stream with its events behind a position, in order; undefined for a stream this session does not have. */
+  /** Returns a stream with its events after a position, in order; undefined if this session has no such stream. */
   resume(
     key: string,
     stream: string,
     after: number,
   ): Promise<(StoredStream & { events: StoredEvent[] }) | undefined>;
-  /** Forgets a stream and its events. */
+  /** Removes a stream and its events. */
   closeStream(key: string, stream: string): Promise<void>;
   /**
-   * Ends sessions unused since `usedBefore`, but for those named; and forgets events of before `eventsBefore`, of any
-   * session, and the streams begun before it that have no later event and owe nothing more. A stream that was opened
-   * owing nothing is the session's own and stays with it. In bounded batches. Gives the keys of the ended sessions.
+   * Ends sessions unused since `usedBefore`, except those named. Removes events older than `eventsBefore` of any
+   * session, and streams begun before it that have no later event and owe no answer; a session's own stream stays with
+   * the session. Works in bounded batches.
+   * @returns the keys of the ended sessions
    */
   sweep(bounds: { usedBefore: number; eventsBefore: number; keep: readonly string[] }): Promise<string[]>;
 }

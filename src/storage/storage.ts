@@ -1,21 +1,12 @@
-import type { AccountStore } from './accounts.ts';
+import type { AccountStore, IdentityStore, OneTimeCodeStore, PasskeyStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
-import type { BackendCredentialStore } from './backend-credentials.ts';
-import type { BackendObjectStore } from './backend-objects.ts';
-import type { ClientDocumentStore } from './client-documents.ts';
-import type { ClientStore } from './clients.ts';
-import type { DefinitionPinStore } from './definition-pins.ts';
-import type { IdentityStore } from './identities.ts';
-import type { InvitationStore } from './invitations.ts';
+import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
+import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
-import type { NoteStore } from './notes.ts';
-import type { OneTimeCodeStore } from './one-time-codes.ts';
-import type { PasskeyStore } from './passkeys.ts';
-import type { SealedRows } from './sealed-rows.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
-/** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
+/** The state of an installation. There is one implementation per database; all pass the same contract tests. */
 export interface Storage {
   accounts: AccountStore;
   artifacts: ArtifactStore;
@@ -33,27 +24,31 @@ export interface Storage {
   sealedRows: SealedRows;
   definitionPins: DefinitionPinStore;
   upstreams: UpstreamStore;
-  /** Resolves where the database answers; rejects with StorageUnavailable. */
+  /** Resolves if the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;
-  /** Resolves where a write was made durable; rejects with StorageUnavailable. */
+  /** Resolves if a write was made durable; rejects with StorageUnavailable. */
   probeWrite(): Promise<void>;
-  /** Removes what has expired, in batches that leave room for others. Gives the number of rows removed. */
+  /**
+   * Removes expired rows in short batches.
+   * @returns the number of rows removed
+   */
   sweepExpired(nowSeconds: number): Promise<number>;
   /**
-   * Runs work while no process writes the database, this one included, and resolves once what it did is durable. The
-   * lock goes with the process that holds it. For what stands beside the database and must not be changed by two at once.
+   * Runs work while no process, this one included, writes to the database, and resolves once its writes are durable.
+   * The lock ends with the process that holds it. It guards files beside the database that two processes must not
+   * change at once.
    */
   exclusively<T>(work: () => T): Promise<T>;
-  /** Finishes what was begun and closes. */
+  /** Finishes pending writes and closes. */
   close(): Promise<void>;
 }
 
-/** The database cannot take the write now (busy, full, unreadable). Nothing was written; the caller may try again. */
+/** The database cannot take the write now (busy, full, unreadable). Nothing was written; the caller may retry. */
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }
 
-/** The numbers of the schemas that a database of an earlier version is brought from and to. */
+/** The schema versions before and after an upgrade. */
 export interface SchemaUpgrade {
   from: number;
   to: number;
@@ -62,4 +57,49 @@ export interface SchemaUpgrade {
 /** The database cannot be used at all. The message says what to do. */
 export class StorageFault extends Error {
   override name = 'StorageFault';
+}
+
+/** A note of the built-in notes server. */
+export interface Note {
+  /** Opaque id, unique across all subjects. */
+  id: string;
+  text: string;
+  /** Epoch seconds. */
+  createdAt: number;
+}
+
+/**
+ * Notes, each owned by one subject: an account, or a client that acts for itself. They are removed with their owner.
+ * Every operation names the subject; the id of another subject's note is treated as unknown.
+ */
+export interface NoteStore {
+  /** Stores a new note and returns it once it is durable; rejects if the subject is gone. */
+  add(subject: string, text: string, nowSeconds: number): Promise<Note>;
+  /** Returns a note; undefined if this subject has none with this id. */
+  get(subject: string, noteId: string): Promise<Note | undefined>;
+  /** Returns the subject's notes, newest first, at most `limit`. */
+  list(subject: string, limit: number): Promise<Note[]>;
+  /** Returns the notes that contain `text`, ignoring ASCII case, newest first, at most `limit`. */
+  search(subject: string, text: string, limit: number): Promise<Note[]>;
+  /**
+   * Removes a note.
+   * @returns false if this subject has none with this id
+   */
+  remove(subject: string, noteId: string): Promise<boolean>;
+}
+
+/** All sealed values of an installation, in any table: for the rotation of sealing keys. */
+export interface SealedRows {
+  /** Returns the number of values sealed under each key, by key id. Reads every row. */
+  countByKey(): Promise<Map<string, number>>;
+  /**
+   * Seals values again that are sealed under a retiring key, in short batches. Concurrent writes and removals win.
+   * @param keyId id of the retiring key
+   * @param reseal returns the value sealed with the present key for its context; undefined if it cannot be opened, and
+   * the value stays
+   */
+  reseal(
+    keyId: string,
+    reseal: (sealed: Uint8Array, context: string) => Uint8Array | undefined,
+  ): Promise<void>;
 }

@@ -1,39 +1,39 @@
 /**
- * What is kept of people's logins at third-party authorization servers ("upstreams"): who they are there, the tokens held
- * for them, and the bond: which of our grants and browser logins hang on which login there. Profiles and tokens are sealed
- * by whoever writes them, for `UpstreamProfile:<link id>` and `UpstreamTokens:<link id>`.
+ * Stored logins of accounts at third-party authorization servers ("upstreams"): the identity there, its tokens, and the
+ * bond, which says which grants and browser logins depend on which login there. The writers seal profiles and tokens
+ * for `UpstreamProfile:<link id>` and `UpstreamTokens:<link id>`.
  */
 
-/** One account at one upstream. */
+/** The link of one account to one upstream. */
 export interface UpstreamLinkRow {
   id: string;
   accountId: string;
   /** Name of the upstream in the settings. */
   upstream: string;
   issuer: string;
-  /** Their `sub` there. */
+  /** `sub` at the upstream. */
   subject: string;
   /** Sealed. */
   profile: Uint8Array;
-  /** Sealed; absent where none are held. */
+  /** Sealed; absent if none are held. */
   tokens?: Uint8Array;
-  /** Counts the sets of tokens there were; a guarded write names the one it read. */
+  /** Number of token sets so far; a conditional write names the one that it read. */
   generation: number;
-  /** When the access token expires, epoch seconds; absent where that is not known, or none is held. */
+  /** Expiry of the access token, epoch seconds; absent if unknown, or if there is no token. */
   expiresAt?: number;
-  /** When the upstream last said yes, epoch seconds. */
+  /** Time at which the upstream last confirmed the tokens, epoch seconds. */
   provedAt: number;
-  /** Since when it has not been reached, epoch seconds; absent where it was, the last time it was asked. */
+  /** Time of the first failed contact since, epoch seconds; absent if the last contact succeeded. */
   unreachableSince?: number;
-  /** Whether the person linked it for tools: it stays, and holds its tokens, without a grant that hangs on it. */
+  /** True if the user linked it for tools: it stays and holds its tokens without a grant. */
   kept: boolean;
-  /** Scopes that tools asked for beside those of the settings, separated by spaces. */
+  /** Scopes that tools requested in addition to those of the settings, separated by spaces. */
   wantedScopes: string;
   /** Epoch seconds. */
   linkedAt: number;
 }
 
-/** A login at the upstream: who somebody is there, and the tokens it gave. */
+/** Stores a login at the upstream: the identity there and its tokens. */
 export interface PutUpstreamLink {
   type: 'putUpstreamLink';
   id: string;
@@ -45,82 +45,91 @@ export interface PutUpstreamLink {
   tokens: Uint8Array;
   expiresAt?: number;
   provedAt: number;
-  /** Has it stay without grants from now on; what stays goes on doing so. */
+  /** Keeps the link without grants from now on; never reset. */
   kept?: boolean;
-  /** The generation that was read: refused where it is another by now. Absent: refused unless the link is new. */
+  /** Expected generation: rejected if it differs. Absent: rejected unless the link is new. */
   ifGeneration?: number;
   /** Epoch seconds. */
   at: number;
 }
 
 /**
- * What a request does to links, in its commit. A link is refused as `changed` where it was written meanwhile, and as
- * `present` where the subject is another account, or the account another subject there (T-089).
+ * Changes to links within a commit. Rejected as `changed` if the link was written meanwhile, and as `present` if the
+ * subject belongs to another account or the account has another subject there (T-089).
  */
 export type UpstreamChange =
   | PutUpstreamLink
-  /** A login there, for a browser login or grants to hang on; orphan where the link is gone. `sid`: its name there. */
+  /**
+   * Adds an upstream session that browser logins or grants depend on; orphan if the link is gone. `sid`: its id at the
+   * upstream.
+   */
   | { type: 'addUpstreamSession'; id: string; linkId: string; sid?: string; at: number }
-  /** Hangs a grant (by its stored name) on a login there; orphan where either is gone, or of another account. */
+  /**
+   * Binds a grant (by its stored name) to an upstream session; orphan if either is gone or belongs to another account.
+   */
   | { type: 'bindGrant'; id: string; upstreamSessionId: string };
 
-/** What a grant hangs on. */
+/** The upstream session and link that a grant depends on. */
 export interface UpstreamBond {
   sessionId: string;
   linkId: string;
 }
 
-/** What ended. */
+/** Numbers of ended grants and logins. */
 export interface UpstreamEnded {
   grants: number;
-  /** Logins in browsers. */
+  /** Browser logins. */
   logins: number;
 }
 
-/** A set of tokens to be revoked at its upstream, sealed for its link as it was there. */
+/** Tokens to be revoked at their upstream, sealed for their link. */
 export interface UpstreamRevocation {
   id: number;
   upstream: string;
   linkId: string;
   accountId: string;
   tokens: Uint8Array;
-  /** Failed tries so far. */
+  /** Failed attempts so far. */
   attempts: number;
 }
 
-/** How long a login at an upstream that nothing hangs on is remembered, in seconds. */
+/** Retention of an upstream session that nothing depends on, in seconds. */
 export const unusedUpstreamSessionSeconds = 86_400;
 
 /**
- * How long new tokens are held without a grant that hangs on the link, in seconds: as long as the pages of an
- * authorization request may take.
+ * Retention of new tokens before a grant depends on the link, in seconds: as long as the pages of an authorization
+ * request may take.
  */
 export const unboundTokensSeconds = 600;
 
-/** For how long the revocation of tokens at an upstream is tried, in seconds. */
-export const revocationTriedSeconds = 86_400;
+/** Period during which a token revocation at an upstream is attempted, in seconds. */
+export const revocationRetrySeconds = 86_400;
 
 /**
- * Links, logins there, and the bond. Where a login there goes, the grants, tokens and browser logins that hang on it go in
- * the same commit; where the last grant of a link goes, whoever removes it, {@link releaseUnheld} finds the link.
+ * Links, upstream sessions and bonds. If an upstream session is removed, the grants, tokens and browser logins that
+ * depend on it are removed in the same commit. If the last grant of a link is removed by anyone, {@link releaseUnheld}
+ * finds the link.
  */
 export interface UpstreamStore {
   find(linkId: string): Promise<UpstreamLinkRow | undefined>;
   findOfAccount(accountId: string, upstream: string): Promise<UpstreamLinkRow | undefined>;
-  /** Gives the links of an account, by the names of their upstreams. */
+  /** Returns the links of an account, sorted by upstream. */
   listOfAccount(accountId: string): Promise<UpstreamLinkRow[]>;
-  /** Gives links to an upstream in the order of their ids, those after an id. */
+  /** Returns links to an upstream, sorted by id, after an id. */
   list(upstream: string, page: { after?: string; limit: number }): Promise<UpstreamLinkRow[]>;
-  /** Gives what a grant (by its stored name) hangs on; undefined where it is gone or hangs on nothing. */
+  /** Returns the bond of a grant, by its stored name; undefined if the grant is gone or has none. */
   bondOf(grantId: string): Promise<UpstreamBond | undefined>;
-  /** Gives what the grant of an artifact, by its kind and hashed id, hangs on; undefined where one is gone or hangs on nothing. */
+  /**
+   * Returns the bond of an artifact's grant, by kind and hashed id; undefined if either is gone or the grant has none.
+   */
   bondOfArtifact(kind: string, id: string): Promise<UpstreamBond | undefined>;
-  /** Gives the link that a login there is of; undefined where it has ended. */
+  /** Returns the link of an upstream session; undefined if the session has ended. */
   linkOfSession(sessionId: string): Promise<UpstreamLinkRow | undefined>;
 
   /**
-   * Says whether the caller is the one, of all processes, that refreshes or checks the tokens of this generation now. The
-   * claim ends with {@link putTokens}, {@link noteProved} and {@link noteUnreachable}, or by itself.
+   * Claims the refresh or check of the tokens of a generation, across all processes. The claim ends with {@link
+   * putTokens}, {@link noteProved} or {@link noteUnreachable}, or after the lease.
+   * @returns true if the caller holds the claim
    */
   claimRefresh(
     linkId: string,
@@ -129,9 +138,10 @@ export interface UpstreamStore {
     leaseSeconds: number,
   ): Promise<boolean>;
   /**
-   * Puts refreshed tokens in the place of a generation; they are the next one, the upstream is reached. False where the
-   * generation is another by now, and nothing changed. Where no tokens are held any more, the new ones are to be revoked.
-   * @param upstream name of the upstream they are of
+   * Stores refreshed tokens as the next generation and marks the upstream as reachable. If the link holds no tokens any
+   * more, the new ones are queued for revocation.
+   * @param upstream name of the upstream
+   * @returns false, and nothing changed, if the generation differs
    */
   putTokens(
     linkId: string,
@@ -145,33 +155,35 @@ export interface UpstreamStore {
       provedAt: number;
     },
   ): Promise<boolean>;
-  /** Notes that the upstream stands by these tokens; no effect where the generation is another by now. */
+  /** Records that the upstream confirmed the tokens; no effect if the generation differs. */
   noteProved(linkId: string, generation: number, at: number): Promise<void>;
-  /** Notes that the upstream was not reached: the first time stays. No effect where the generation is another by now. */
+  /** Records that the upstream was unreachable; an earlier time stays. No effect if the generation differs. */
   noteUnreachable(linkId: string, generation: number, at: number): Promise<void>;
-  /** Adds scopes to those that tools ask for; no effect where the link is gone. */
+  /** Adds scopes to those that tools requested; no effect if the link is gone. */
   wantScopes(linkId: string, scopes: readonly string[]): Promise<void>;
 
   /**
-   * Ends the logins there with all that hangs on them, and lets go of the tokens. The link stays only where it is kept.
-   * Undefined where it is gone, or the generation is another by now: nothing changed then.
-   * @param options.revoke whether the tokens are to be revoked at the upstream; not where it said that they have ended
+   * Ends the link's upstream sessions with everything that depends on them, and removes its tokens. The link stays only
+   * if it is `kept`.
+   * @param options.revoke true to revoke the tokens at the upstream; false if the upstream reported their end
+   * @returns undefined, and nothing changed, if the link is gone or the generation differs
    */
   endLink(
     linkId: string,
     options: { ifGeneration?: number; revoke: boolean },
   ): Promise<UpstreamEnded | undefined>;
   /**
-   * Ends the same for a link, kept or not, and forgets who the account is there. Undefined where there is no link.
-   * @param waysIn issuers the account can log in through, where it has no password
-   * @throws LastWayIn
+   * Ends a link like {@link endLink}, `kept` or not, and removes the account's identity there.
+   * @param waysIn issuers through which the account can log in, if it has no password
+   * @returns undefined if there is no link
+   * @throws LastLoginMethod
    */
   unlink(linkId: string, waysIn?: readonly string[]): Promise<UpstreamEnded | undefined>;
   /**
-   * Ends logins there that the upstream says have ended, with what hangs on them: with a `sid` that one, and where a
-   * subject is given too, its logins of unknown `sid`; without, all of the subject (OpenID Connect Back-Channel Logout 1.0
-   * section 2.6).
-   * @returns the links they were of, by id
+   * Ends upstream sessions that the upstream reports as ended, with everything that depends on them (OpenID Connect
+   * Back-Channel Logout 1.0 section 2.6). With a `sid` that session, and if a subject is given too, its sessions of
+   * unknown `sid`; without a `sid`, all sessions of the subject.
+   * @returns the ids of their links
    */
   endSessions(which: {
     upstream: string;
@@ -179,25 +191,22 @@ export interface UpstreamStore {
     sid?: string;
     subject?: string;
   }): Promise<UpstreamEnded & { links: string[] }>;
-  /** Ends all links to an upstream, or that of one account, and has their tokens revoked. Gives how many, and what ended. */
+  /** Ends all links to an upstream, or that of one account, and queues their tokens for revocation. */
   endAll(upstream: string, accountId?: string): Promise<UpstreamEnded & { links: number }>;
   /**
-   * Looks at the links that something let go of: where no grant hangs on one and it is not kept, its tokens are to be
-   * revoked; where no login is left either, the link goes. Writes nothing where there is nothing to look at.
-   * @returns the number of sets of tokens that are to be revoked
+   * Checks the links that lost a grant or session: if a link has no grant and is not `kept`, its tokens are queued for
+   * revocation; if it has no session either, the link is removed. Writes nothing if there is none.
+   * @returns the number of token sets queued
    */
   releaseUnheld(nowSeconds: number): Promise<number>;
 
-  /**
-   * Gives what is to be revoked at a time, what waits longest first, and leaves it to the caller alone for so long. Writes
-   * nothing where there is nothing.
-   */
+  /** Returns the due revocations, the oldest first, and leases them to the caller. Writes nothing if there is none. */
   dueRevocations(nowSeconds: number, limit: number, leaseSeconds: number): Promise<UpstreamRevocation[]>;
-  /** Forgets tokens that were revoked. */
+  /** Removes tokens that were revoked. */
   revocationDone(id: number): Promise<void>;
   /**
-   * Has a failed try done again at a time. Gives whether that is later than `revocationTriedSeconds` after the first:
-   * the tokens are forgotten then, and nobody tries again.
+   * Schedules the next attempt of a failed revocation.
+   * @returns true if `nextAt` is later than `revocationRetrySeconds` after the first attempt: the tokens are dropped
    */
   revocationFailed(id: number, nextAt: number): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 import { asText, type JsonObject } from '../oauth/foreign-json.ts';
-import { isEmailVerified as isVerifiedClaim } from '../oauth/identity-claims.ts';
+import { isEmailVerified as isVerifiedClaim } from '../oauth/issuer.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 import type { UserInfoMapping } from './upstream-settings.ts';

@@ -4,7 +4,7 @@ import Koa, { type Context } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerErrors, answerNotFound } from '../../src/app/errors.ts';
 import { buildFailurePage } from '../../src/authorization-server/index.ts';
-import { StandingUnknown } from '../../src/oauth/standing-unknown.ts';
+import { TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 
@@ -91,7 +91,9 @@ describe('an error', () => {
 
   it('of a token that nobody can tell about is 503 with its own time to wait, and no word of the cause (T-196)', async () => {
     const { response, text, log } = await serve(() => {
-      throw new StandingUnknown('The identity provider does not answer.', 9, { cause: new Error('inner') });
+      throw new TokenStatusUnknown('The identity provider does not answer.', 9, {
+        cause: new Error('inner'),
+      });
     });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '9']);
     expect(JSON.parse(text)).toEqual({

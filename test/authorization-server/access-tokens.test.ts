@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
 import { grantKey, payloadContext } from '../../src/authorization-server/engine/stored-names.ts';
 import { jwtTokenId } from '../../src/authorization-server/jwt/own-jwt.ts';
-import { generateSigningKey } from '../../src/crypto/keys.ts';
+import { generateSigningKey } from '../../src/crypto/key-schedule.ts';
 import { hashSecret } from '../../src/crypto/secret.ts';
 import type { Change } from '../../src/storage/artifacts.ts';
 import { startOfTime } from '../storage/contract/subject.ts';

@@ -50,7 +50,7 @@ describe('a passkey', () => {
 
     await page.goto(`${scene.served.url}/account/passkeys`);
     await logIn(page);
-    expect(await page.getByText('kept on one device').count()).toBe(1);
+    expect(await page.getByText('stored on one device').count()).toBe(1);
     await page.getByRole('link', { name: 'Remove My laptop' }).click();
     await page.getByRole('heading', { name: 'Remove My laptop?' }).waitFor();
     await page.getByRole('button', { name: 'Remove My laptop' }).click();

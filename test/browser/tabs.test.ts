@@ -9,7 +9,7 @@ const scene = setScene();
 async function expectAdvice(page: Page): Promise<void> {
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This login has ended');
   expect(
-    await page.getByText('Please begin again from the app, or from the page on which you began.').count(),
+    await page.getByText('Please begin again from the app, or from the page where you began.').count(),
   ).toBe(1);
 }
 

@@ -47,7 +47,7 @@ describe('the command line', () => {
 
   it('prints JSON for whatever the client does, but where the README says otherwise', async () => {
     const readme = readFileSync(join(repository, 'README.md'), 'utf8');
-    const [, section = ''] = readme.split('\n## Use it as a client\n');
+    const [, section = ''] = readme.split('\n## Log in and debug\n');
     const table = section.match(/^\| `gatehouse .*?(?= \| )/gm)?.join('\n');
     const named = table?.replaceAll('`gatehouse ', '`').match(/(?<=`)[a-z]+/g);
     const [, exceptions] = /^All but (.*) take `--json`;/m.exec(section) ?? [];

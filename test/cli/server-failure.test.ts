@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/cli-error.ts';
 import { explainServerFailure } from '../../src/cli/server-failure.ts';
 import { AdministrationRefused } from '../../src/index.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
-import { DatabaseHeld } from '../../src/storage/sqlite/held-alone.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
+import { DatabaseLocked } from '../../src/storage/sqlite/connection/exclusive-lock.ts';
 import { KeyFileFault } from '../../src/storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../../src/storage/storage.ts';
 
@@ -12,7 +12,7 @@ describe('a failure of the server', () => {
     [new AdministrationRefused('already_exists', 'There is one.'), exitCodes.usage, 'already_exists'],
     [new SettingsRefused(['publicUrl: wrong']), exitCodes.usage, 'settings_refused'],
     [new StorageFault('The database is damaged.'), exitCodes.cannotServe, 'database_unusable'],
-    [new DatabaseHeld(undefined), exitCodes.cannotServe, 'database_held'],
+    [new DatabaseLocked(undefined), exitCodes.cannotServe, 'database_held'],
     [new StorageUnavailable('The database is in use.'), exitCodes.cannotServe, 'storage_unavailable'],
     [new KeyFileFault('The key file is damaged.'), exitCodes.cannotServe, 'key_file_unusable'],
   ])('%s ends with exit code %i, and has the name %s', (failure, exitCode, reason) => {

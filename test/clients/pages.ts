@@ -88,6 +88,7 @@ async function openInspector(at: Workplace): Promise<Session> {
     while (Date.now() < until) {
       if (page.url().startsWith(at.place.issuer)) {
         await logInOn(page, at);
+        await page.waitForURL((to) => !to.href.startsWith(at.place.issuer));
         return false;
       }
       const text = await read().catch(() => '');
@@ -107,7 +108,7 @@ async function openInspector(at: Workplace): Promise<Session> {
   /** Runs the tool, and again after a login that it leads to. */
   async function call(text: string, tries = 2): Promise<string> {
     await connect();
-    await page.getByRole('radio', { name: 'Tools' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Tools' }).dispatchEvent('click');
     await page.getByText('add_note').first().click();
     await page.getByRole('textbox', { name: 'text' }).first().fill(text);
     await page.getByRole('button', { name: 'Execute Tool' }).click();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExactNumber, isId, parseExact, plainJson } from '../../src/collections/exact-json.ts';
+import { isExactNumber, isId, jsonLine, parseExact, plainJson } from '../../src/collections/exact-json.ts';
 
 const written = (text: string) => JSON.stringify(parseExact(text).value);
 
@@ -83,4 +83,11 @@ describe('exact JSON', () => {
     const { value } = parseExact('{"a":{"rawJSON":"7"}}');
     expect(isExactNumber((value as { a: unknown }).a)).toBe(false);
   });
+});
+
+it('A line of JSON holds no character that a reader may take for its end (FA-48, B1-03, T-217)', () => {
+  const value = { uri: 'note://a\u2028b\u2029c\u0085d\ne' };
+  const line = jsonLine(value);
+  expect(line).toBe('{"uri":"note://a\\u2028b\\u2029c\\u0085d\\ne"}\n');
+  expect(JSON.parse(line)).toEqual(value);
 });

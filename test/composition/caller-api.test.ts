@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { composeCallerApi } from '../../src/composition/caller-api.ts';
-import { accountMark } from '../../src/crypto/account-mark.ts';
+import { accountMark } from '../../src/crypto/secret.ts';
 import { authInfoWith } from '../mcp/support/auth-info.ts';
 
 const parts = {

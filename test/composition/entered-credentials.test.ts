@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { composeEnteredCredentials } from '../../src/composition/entered-credentials.ts';
-import { generateSealingKey } from '../../src/crypto/keys.ts';
+import { generateSealingKey } from '../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../src/storage/backend-credentials.ts';
+import { credentialContext } from '../../src/storage/backends.ts';
 import { account, startOfTime } from '../storage/contract/subject.ts';
 import { openNewDatabase } from '../storage/sqlite/subject.ts';
 

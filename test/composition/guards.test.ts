@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { composeGuards } from '../../src/composition/guards.ts';
 import { ownResources } from '../../src/composition/resources.ts';
-import { createDpopNonces, createMemoryOfProofs } from '../../src/resource-server/index.ts';
+import { createDpopNonces, createUsedProofs } from '../../src/resource-server/index.ts';
 
 it('each family of transports has its own metadata document, and all name one issuer (A3-01)', () => {
   const issuer = 'https://mcp.example.com/base';
@@ -18,7 +18,7 @@ it('each family of transports has its own metadata document, and all name one is
       requireNonce: false,
       publicOrigin: 'https://mcp.example.com',
       nonces: createDpopNonces(() => ['0123456789abcdef'], now),
-      usedProofs: createMemoryOfProofs(now),
+      usedProofs: createUsedProofs(now),
       now,
     },
   });

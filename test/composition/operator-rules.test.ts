@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readOperatorRules } from '../../src/composition/operator-rules.ts';
 import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 
 const resources = [
   {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createReload } from '../../src/composition/reload.ts';
 import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 
 const change: Record<'added' | 'changed' | 'removed' | 'kept', string[]> = {
   added: [],

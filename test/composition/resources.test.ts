@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { composeResources, ownResources } from '../../src/composition/resources.ts';
 import { parseSettings } from '../../src/options.ts';
 import { readOwnServer } from '../../src/protected-server.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 
 const issuer = 'https://mcp.example.com/base';
 const own = ownResources(issuer);

@@ -5,7 +5,7 @@ import {
   composeRouteCredentials,
   type RouteCredentialsParts,
 } from '../../src/composition/route-credentials.ts';
-import { accountMark } from '../../src/crypto/account-mark.ts';
+import { accountMark } from '../../src/crypto/secret.ts';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { credentialSettings } from '../../src/settings/credentials.ts';

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettings, loadSome } from '../../src/config/load.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { describeJsonFault, loadSettings, loadSome, showSettings } from '../../src/config/load.ts';
+import { parseSettings } from '../../src/options.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 import { testFolder } from '../client/support/folder.ts';
 
 function configFile(text: string): string {
@@ -130,4 +131,62 @@ describe('settings from a file', () => {
       },
     );
   });
+});
+
+function faultOf(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    return describeJsonFault(text, error as Error);
+  }
+  throw new Error('it is JSON');
+}
+
+it.each([
+  ['{bad', /property name.*, line 1$/],
+  ['{\n  "a": 1,\n}', /property name.*, line 3$/],
+  ['{\n  "a": "x"\n  "b": 1\n}', /after property value.*, line 3$/],
+  ['{\n "a": {\n  "TOKEN": canary-1234567890\n } }', /^Unexpected "c", line 3$/],
+  ['canary', /^Unexpected "c", line 1$/],
+  ['[canary-1234567, canary-1234567, canary', /^Unexpected "c", line 1$/],
+  ['{ "canary": [', /^it ends too early$/],
+  ['', /^it ends too early$/],
+])('says where %j is no JSON, and repeats nothing of it (T-194)', (text, fault) => {
+  expect(faultOf(text)).toMatch(fault);
+  expect(faultOf(text)).not.toContain('canary');
+});
+
+it('settings are shown without secrets, and with everything else (T-194)', () => {
+  const work = { issuer: 'https://idp.example.com', clientId: 'gatehouse' };
+  const settings = parseSettings({
+    upstreams: {
+      work: { ...work, clientSecret: 'canary' },
+      other: { ...work, clientSecretFile: 'secret.txt' },
+      third: { ...work, clientSecret: { env: 'THIRD_SECRET' } },
+    },
+  });
+  const shown = showSettings(settings);
+  expect(JSON.stringify(shown)).not.toContain('canary');
+  expect(shown.upstreams.work).toEqual({ ...settings.upstreams.work, clientSecret: '(set)' });
+  expect(shown.upstreams.other).toEqual(settings.upstreams.other);
+  expect(shown.upstreams.third).toEqual(settings.upstreams.third);
+  expect({ ...shown, upstreams: {} }).toEqual({ ...settings, upstreams: {} });
+});
+
+it('values of variables and headers of backends are not shown, their names are (T-153, T-194)', () => {
+  const { routes } = showSettings(
+    parseSettings({
+      routes: {
+        by: { backend: { command: 'a', env: { TOKEN: 'canary' } } },
+        named: { backend: { command: 'a', env: ['TOKEN'] } },
+        remote: { backend: { url: 'https://a.example/mcp', headers: { 'X-Key': 'canary' } } },
+        many: { backends: { a: { command: 'a', env: { TOKEN: 'canary' } } } },
+      },
+    }),
+  );
+  expect(JSON.stringify(routes)).not.toContain('canary');
+  expect(routes.by?.backend).toMatchObject({ command: 'a', env: { TOKEN: '(set)' } });
+  expect(routes.named?.backend).toMatchObject({ env: ['TOKEN'] });
+  expect(routes.many?.backends).toMatchObject({ a: { env: { TOKEN: '(set)' } } });
+  expect(routes.remote?.backend).toMatchObject({ headers: { 'X-Key': '(set)' } });
 });

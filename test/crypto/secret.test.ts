@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
+  accountMark,
+  createCookieSigner,
   datedSecret,
   equalSecrets,
   hashSecret,
@@ -98,5 +100,31 @@ describe('equal secrets', () => {
     ['é', 'e\u0301', false],
   ])('%j and %j: %s', (a, b, equal) => {
     expect(equalSecrets(a, b)).toBe(equal);
+  });
+});
+
+test('the mark of an account is always the same, that of another is another, and the id is not in it', () => {
+  expect(accountMark('acc_1')).toMatch(/^[0-9a-f]{16}$/);
+  expect(accountMark('acc_1')).toBe(accountMark('acc_1'));
+  expect(accountMark('acc_1')).not.toBe(accountMark('acc_2'));
+  expect(accountMark('abc')).not.toContain('abc');
+});
+
+describe('a signer of cookies', () => {
+  it('signs with the first key, takes signatures of all, and finds none of them worth setting anew (T-179)', () => {
+    const keys = ['an old key'];
+    const signer = createCookieSigner(keys);
+    const old = signer.sign('name=value');
+    keys.unshift('a new key');
+    expect(signer.sign('name=value')).not.toBe(old);
+    for (const signature of [old, signer.sign('name=value')]) {
+      expect([signer.verify('name=value', signature), signer.index('name=value', signature)]).toEqual([
+        true,
+        0,
+      ]);
+      expect(signer.index('name=other', signature)).toBe(-1);
+    }
+    keys.pop();
+    expect(signer.index('name=value', old)).toBe(-1);
   });
 });

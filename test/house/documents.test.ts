@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseSettings, settingsSchema } from '../../src/options.ts';
 import { root } from './sources.ts';
 
 const documents = [
@@ -38,7 +39,26 @@ function brokenLinks(document: string): string[] {
   });
 }
 
+/** Returns the JSON examples of a document that are settings. */
+const settingsOf = (document: string): object[] =>
+  [...read(document).matchAll(/^```json\n([\s\S]*?)^```/gm)]
+    .map(([, text = '']) => JSON.parse(text) as object)
+    .filter((example) => Object.keys(example).some((name) => name in settingsSchema.shape));
+
 describe('the documents', () => {
+  it.each(documents)('%s shows only settings that a config file may contain', (document) => {
+    for (const example of settingsOf(document)) expect(parseSettings(example)).toBeDefined();
+  });
+
+  it.each(documents.filter((path) => path.startsWith('docs/')))(
+    '%s has at most 1,500 words, or says that it is a reference',
+    (document) => {
+      const text = read(document);
+      const words = text.split(/\s+/).length;
+      expect(words < 1500 || /^# .*\n\n(<!--.*\n)?Reference/.test(text), `${words} words`).toBe(true);
+    },
+  );
+
   it.each(documents)('%s links only to files and headings that exist', (document) => {
     expect(brokenLinks(document)).toEqual([]);
   });

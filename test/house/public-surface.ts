@@ -59,7 +59,7 @@ export const publicSurface: Readonly<Record<string, readonly string[]>> = {
     'createIntrospectionVerifier',
     'createJwtVerifier',
     'createLocalVerifier',
-    'createMemoryOfProofs',
+    'createUsedProofs',
     'createRequireBearer',
     'verifyRequest',
   ],

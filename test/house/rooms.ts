@@ -25,7 +25,7 @@ export const rooms: readonly Room[] = [
   { name: 'crypto', may: ['oauth', 'collections'], neverPackages: [...web, engine] },
   { name: 'net', may: ['oauth', 'collections'], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'collections', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
-  { name: 'net/coalescer.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'net/write-batcher.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'observability', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'storage',
@@ -90,7 +90,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'resource-server',
-    may: ['oauth', 'collections', 'net', 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'net', 'net/write-batcher.ts', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
     except: [
       { file: 'resource-server/local-verifier.ts', may: ['storage'], reason: 'it looks tokens up' },
@@ -99,7 +99,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'mcp',
-    may: ['oauth', 'collections', 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'net/write-batcher.ts', 'observability'],
     mayTypesOf: ['storage'],
     neverPackages: ['jose', ...web, engine, ...nativePackages],
     except: [{ file: 'mcp/endpoint.ts', packages: web, reason: 'it is the Koa face' }],
@@ -112,7 +112,7 @@ export const rooms: readonly Room[] = [
       'client',
       'collections',
       'net',
-      'net/coalescer.ts',
+      'net/write-batcher.ts',
       'observability',
       'gateway/aggregate/final-names.ts',
     ],
@@ -126,7 +126,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'app',
-    may: ['oauth', 'collections', 'storage', ...doors, 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'storage', ...doors, 'net/write-batcher.ts', 'observability'],
     neverPackages: [engine, ...nativePackages],
   },
   {

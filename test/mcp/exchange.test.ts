@@ -6,7 +6,7 @@ import { toWebRequest } from '../../src/mcp/exchange.ts';
 import { HeldBytes } from '../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../src/mcp/streams/pulse.ts';
-import { createCoalescer } from '../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../src/net/write-batcher.ts';
 
 const exchange = {
   method: 'POST',
@@ -33,7 +33,7 @@ const exchange = {
   reply: new NodeReply(
     new ServerResponse(new IncomingMessage(new Socket())),
     createPulse(20_000),
-    createCoalescer(),
+    createWriteBatcher(),
     { held: new HeldBytes() },
   ),
 };

@@ -1,9 +1,16 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FetchRefused } from '../../src/net/fetch-refused.ts';
-import { sendPinned, settleBefore, toRefusal } from '../../src/net/pinned-request.ts';
+import {
+  readBoundedBody,
+  resolveHost,
+  sendPinned,
+  settleBefore,
+  toRefusal,
+} from '../../src/net/pinned-request.ts';
 
 const open = new AbortController().signal;
 
@@ -59,5 +66,55 @@ describe('a failed request', () => {
     const mistake = new TypeError('ours');
     expect(toRefusal(refusal, open)).toBe(refusal);
     expect(toRefusal(mistake, open)).toBe(mistake);
+  });
+});
+
+const { signal } = new AbortController();
+
+describe('resolving a host', () => {
+  it('that is an address asks nobody', async () => {
+    expect(await resolveHost('127.0.0.1', signal)).toEqual(['127.0.0.1']);
+    expect(await resolveHost('::1', signal)).toEqual(['::1']);
+  });
+
+  it.each(['localhost', 'app.localhost'])(
+    'gives %s the loopback addresses (RFC 6761 section 6.3)',
+    async (host) => {
+      expect(await resolveHost(host, signal)).toEqual(['127.0.0.1', '::1']);
+    },
+  );
+
+  it('that nobody has gives nothing', async () => {
+    expect(await resolveHost('no-such-host.invalid', AbortSignal.timeout(1_000))).toEqual([]);
+  });
+});
+
+function answer(headers: Record<string, string>, ...chunks: string[]): IncomingMessage {
+  const body = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  return Object.assign(body, { headers }) as unknown as IncomingMessage;
+}
+
+describe('a body', () => {
+  it('is read as far as the limit, over all its pieces (T-071)', async () => {
+    expect((await readBoundedBody(answer({}, 'ab', 'cd'), 4)).toString()).toBe('abcd');
+    await expect(readBoundedBody(answer({}, 'ab', 'cde'), 4)).rejects.toMatchObject({ fault: 'too_large' });
+  });
+
+  it.each([
+    [{ 'content-length': '5' }, 'too_large'],
+    [{ 'content-encoding': 'gzip' }, 'encoded'],
+    [{ 'content-encoding': 'BR' }, 'encoded'],
+    [{ 'content-encoding': 'identity, gzip' }, 'encoded'],
+  ])('that is announced by %j is not read at all (T-071)', async (headers, fault) => {
+    const response = answer(headers, 'a');
+    await expect(readBoundedBody(response, 4)).rejects.toMatchObject({ fault });
+    expect((response as unknown as Readable).readableDidRead).toBe(false);
+  });
+
+  it('that says it is as it is, is taken so', async () => {
+    expect(
+      (await readBoundedBody(answer({ 'content-encoding': 'Identity', 'content-length': '2' }, 'ok'), 4))
+        .length,
+    ).toBe(2);
   });
 });

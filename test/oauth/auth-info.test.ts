@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { accountKeyPrefix, principalKey } from '../../src/oauth/auth-info.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { accountKeyPrefix, principalKey, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
 
 const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
 
@@ -57,4 +60,18 @@ describe('the beginning of the keys of an account', () => {
     const frozen = Object.freeze({ ...caller });
     expect([accountKeyPrefix(frozen), accountKeyPrefix(frozen)]).toEqual([before, before]);
   });
+});
+
+it('a token nobody can tell about is 503 with the time to wait in any Koa app, and no word of the cause', async () => {
+  const app = new Koa();
+  app.silent = true;
+  app.use(() => {
+    throw new TokenStatusUnknown('Try again later.', 7, { cause: new Error('ECONNREFUSED 10.0.0.1') });
+  });
+  const server = createServer(app.callback()).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '7']);
+  expect(await response.text()).toBe('Try again later.');
 });

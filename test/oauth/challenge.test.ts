@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   type BearerChallenge,
   type Challenge,
+  findGrammarFault,
   formatBearerChallenge,
   isForNoToken,
+  maxBearerLength,
+  parseBearer,
   parseChallenges,
 } from '../../src/oauth/challenge.ts';
 import { patience } from '../support/patience.ts';
@@ -229,5 +232,131 @@ describe('the answer to a request without a token', () => {
     ['', false],
   ])('%s: %s (RFC 6750 section 3.1)', (challenge, expected) => {
     expect(isForNoToken(challenge)).toBe(expected);
+  });
+});
+
+describe('the Authorization header of a request', () => {
+  it.each([
+    ['no header', []],
+    ['an empty header', ['']],
+    ['another scheme', ['Basic YWJj']],
+    ['a scheme that begins like ours', ['BearerX abc']],
+    ['a token without a scheme', ['abc']],
+    ['our scheme and a colon', ['Bearer: abc']],
+    ['our scheme inside another', ['Basic Bearer abc']],
+  ])('holds no credentials with %s (T-095)', (_case, headers) => {
+    expect(parseBearer(headers)).toEqual({ kind: 'none' });
+  });
+
+  it.each(['Bearer', 'Bearer ', 'bearer \t ', ' Bearer '])(
+    'is malformed without a token: %j (T-095)',
+    (header) => {
+      expect(parseBearer([header])).toEqual({ kind: 'malformed', scheme: 'Bearer', reason: 'empty' });
+    },
+  );
+
+  it.each(['Bearer abc', 'bearer abc', 'BEARER abc', 'Bearer   abc', 'Bearer\tabc', '  Bearer abc  '])(
+    'holds the token in any case of the scheme and any space around it: %j',
+    (header) => {
+      expect(parseBearer([header])).toEqual({ kind: 'token', scheme: 'Bearer', token: 'abc' });
+    },
+  );
+
+  it.each(['DPoP abc', 'dpop abc', 'DPOP\tabc'])(
+    'says that the token comes with a proof: %j (A13-09)',
+    (header) => {
+      expect(parseBearer([header])).toEqual({ kind: 'token', scheme: 'DPoP', token: 'abc' });
+    },
+  );
+
+  it('is held to the same rules with a proof (T-095, A13-09)', () => {
+    expect(parseBearer(['DPoP'])).toEqual({ kind: 'malformed', scheme: 'DPoP', reason: 'empty' });
+    expect(parseBearer(['DPoP a b'])).toEqual({
+      kind: 'malformed',
+      scheme: 'DPoP',
+      reason: 'illegal_character',
+    });
+    expect(parseBearer(['DPoPX abc'])).toEqual({ kind: 'none' });
+  });
+
+  it.each(['a', 'AZaz09-._~+/', 'abc=', 'abc==', 'eyJh.eyJp.c2ln'])('takes every b64token: %s', (token) => {
+    expect(parseBearer([`Bearer ${token}`])).toEqual({ kind: 'token', scheme: 'Bearer', token });
+  });
+
+  it.each([
+    'a b',
+    'a,b',
+    'a=b',
+    '=',
+    '"abc"',
+    'abc;',
+    'ab\0c',
+    'äbc',
+    'abc, Bearer def',
+    "a'--",
+    '../../x?y',
+  ])('is malformed with characters outside a b64token: %j (T-095)', (token) => {
+    expect(parseBearer([`Bearer ${token}`])).toEqual({
+      kind: 'malformed',
+      scheme: 'Bearer',
+      reason: 'illegal_character',
+    });
+  });
+
+  it('takes a token of the longest length, and none that is longer', () => {
+    const longest = 'a'.repeat(maxBearerLength);
+    expect(parseBearer([`Bearer ${longest}`])).toEqual({ kind: 'token', scheme: 'Bearer', token: longest });
+    expect(parseBearer([`Bearer ${longest}a`])).toEqual({
+      kind: 'malformed',
+      scheme: 'Bearer',
+      reason: 'too_long',
+    });
+  });
+
+  it.each([[['Bearer abc', 'Bearer abc']], [['Bearer abc', 'Basic YWJj']], [['', 'Bearer abc']]])(
+    'may come once only: %j (T-101)',
+    (headers) => {
+      expect(parseBearer(headers)).toEqual({ kind: 'malformed', scheme: 'Bearer', reason: 'two_headers' });
+    },
+  );
+});
+
+describe('a WWW-Authenticate field', () => {
+  it.each([
+    'Bearer',
+    'Bearer realm="a"',
+    'Bearer error="invalid_token", error_description="it \\"ended\\", really", scope="a b"',
+    'Bearer realm=a,scope="x" , resource_metadata = "https://a/b"',
+    'DPoP algs="ES256", Bearer resource_metadata="https://a"',
+    'Negotiate YII=, Bearer realm="x"',
+    'Bearer, Basic realm="x"',
+    ', Bearer realm="x",',
+    'Bearer  realm="x"',
+  ])('follows the grammar (A3-06): %s', (value) => {
+    expect(findGrammarFault(value)).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'Bearer resource_metadata=https://a/b',
+      31,
+      'the value of resource_metadata has a ":" and is not in quotes',
+    ],
+    ["Bearer realm='x'", 14, 'the value of realm is in single quotes'],
+    ['Bearer realm="x', 14, 'the quotes of realm do not end'],
+    ['Bearer realm="x" scope="y"', 18, 'a comma is missing'],
+    ['realm="x"', 1, 'the parameter realm comes before any scheme'],
+    ['Bearer scope="a", realm=', 25, 'the value of realm is missing'],
+    ['Bearer realm="x", "y"', 19, '"\\"" stands where a name is expected'],
+  ])('does not: %s', (value, position, what) => {
+    expect(findGrammarFault(value)).toEqual({ position, what });
+  });
+
+  it('is read in linear time, whatever it is', () => {
+    for (const value of [' ,'.repeat(50_000), 'a'.repeat(100_000), 'Bearer x="'.repeat(10_000)]) {
+      const startedAt = performance.now();
+      findGrammarFault(value);
+      expect(performance.now() - startedAt).toBeLessThan(patience(2000));
+    }
   });
 });

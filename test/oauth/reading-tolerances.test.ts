@@ -13,7 +13,7 @@ describe('the list of tolerances for what servers send', () => {
       for (const text of [takes, otherwise, becauseOf]) expect(text).toMatch(/^\S.{10,}[^.]$/);
       expect(strictly).toMatch(/^RFC \d+/);
       expect(from).toMatch(/^https:\/\//);
-      expect(page('doctor.md')).toContain(`| \`${check}\``);
+      expect(page('doctor-checks.md')).toContain(`| \`${check}\``);
     },
   );
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 
 function problemsOf(input: unknown): readonly string[] {
   try {
@@ -49,5 +49,35 @@ describe('addresses that many people share', () => {
     expect(problemsOf({ limits: { sharedAddresses: [range] } })).toEqual([
       'limits.sharedAddresses.0: must be an address or a CIDR range such as 203.0.113.0/24',
     ]);
+  });
+});
+
+describe('the public URL', () => {
+  it.each([
+    ['https://mcp.example.com', 'https://mcp.example.com'],
+    ['https://mcp.example.com/', 'https://mcp.example.com'],
+    ['https://MCP.Example.com:443/base//', 'https://mcp.example.com/base'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://127.0.0.1:3000/', 'http://127.0.0.1:3000'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+  ])('%s is kept as %s', (given, kept) => {
+    expect(parseSettings({ publicUrl: given }).publicUrl).toBe(kept);
+  });
+
+  it.each([
+    ['', /absolute URL/],
+    ['mcp.example.com', /absolute URL/],
+    ['/mcp', /absolute URL/],
+    ['javascript:alert(1)', /absolute URL/],
+    ['http://mcp.example.com', /must begin with https/],
+    ['http://127.0.0.1.example.com', /must begin with https/],
+    ['https://mcp.example.com?x=1', /no query, fragment or user name/],
+    ['https://mcp.example.com#x', /no query, fragment or user name/],
+    ['https://me:secret@mcp.example.com', /no query, fragment or user name/],
+  ])('%j is refused, and not repeated', (given, fault) => {
+    const [problem, ...others] = problemsOf({ publicUrl: given });
+    expect(problem).toMatch(fault);
+    expect(problem).not.toContain('secret');
+    expect(others).toEqual([]);
   });
 });

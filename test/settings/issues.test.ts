@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { parseSettings } from '../../src/options.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+import { makeAll, SettingsRefused, whenFieldsValid } from '../../src/settings/issues.ts';
 
 /** What is wrong with settings, without the place before it where all are below one. */
 function problemsOf(input: unknown, place = ''): string[] {
@@ -92,4 +93,51 @@ it.each<[object, string]>([
   [{ data: '' }, 'data: must not be empty'],
 ])('a value out of bounds is told in words of our own: %j', (input, problem) => {
   expect(problemsOf(input)).toEqual([problem]);
+});
+
+const pair = z.strictObject({ low: z.int(), high: z.int(), name: z.string() }).superRefine(
+  (given, context) => {
+    if (given.low > given.high) context.addIssue({ code: 'custom', path: ['low'], message: 'too high' });
+  },
+  whenFieldsValid('low', 'high'),
+);
+
+it.each<[unknown, string[]]>([
+  [{ low: 2, high: 1, name: 'a' }, ['too high']],
+  [{ low: 2, high: 1, name: 7 }, ['name', 'too high']],
+  [{ low: 2, high: 1, name: 'a', more: 1 }, ['more', 'too high']],
+  [{ low: '2', high: 1, name: 7 }, ['low', 'name']],
+  [{ low: 2, name: 'a' }, ['high']],
+  [null, ['']],
+  [[], ['']],
+])(
+  'a check across settings runs where these are right, whatever is wrong beside them: %j',
+  (given, found) => {
+    const issues = pair.safeParse(given).error?.issues ?? [];
+    expect(
+      issues.map(({ code, path, message, ...rest }) =>
+        code === 'custom' ? message : String(path[0] ?? ('keys' in rest ? rest.keys : '')),
+      ),
+    ).toEqual(found);
+  },
+);
+
+it('refused settings say every problem on a line of its own', () => {
+  const refusal = new SettingsRefused(['one: is wrong', 'two: is wrong']);
+  expect(refusal.problems).toEqual(['one: is wrong', 'two: is wrong']);
+  expect(refusal.message).toBe('The settings cannot be used:\n- one: is wrong\n- two: is wrong');
+  expect(refusal.name).toBe('SettingsRefused');
+});
+
+it('of several that are made all that is refused is told, in one', () => {
+  const refuse = (problem: string) => () => {
+    throw new SettingsRefused([problem]);
+  };
+  const good = () => 'good';
+  expect(makeAll([good, () => 'also good'])).toEqual(['good', 'also good']);
+  expect(() => makeAll<string>([refuse('one'), good, refuse('two')])).toThrow(/\n- one\n- two$/);
+  const broken = () => {
+    throw new TypeError('broken');
+  };
+  expect(() => makeAll<string>([refuse('one'), broken])).toThrow(TypeError);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
+import { SettingsRefused } from '../../src/settings/issues.ts';
 import { completeResources, findOwnResources } from '../../src/settings/resources.ts';
-import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 
 const files = {
   resource: 'https://files.example.com/mcp',

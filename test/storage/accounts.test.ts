@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeEmail } from '../../src/storage/accounts.ts';
+import { LastLoginMethod, normalizeEmail } from '../../src/storage/accounts.ts';
 
 describe('an e-mail address', () => {
   it.each([
@@ -9,4 +9,8 @@ describe('an e-mail address', () => {
   ])('%j is kept and compared as %j', (typed, kept) => {
     expect(normalizeEmail(typed)).toBe(kept);
   });
+});
+
+it('a removal of the last way in has a name of its own', () => {
+  expect(String(new LastLoginMethod())).toBe('LastLoginMethod: nobody could log in to the account any more');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientLifetimes } from '../../src/storage/clients.ts';
+import { clientLifetimes, documentRetentionSeconds } from '../../src/storage/clients.ts';
 
 describe('clients', () => {
   it('that nobody consented to are kept for a day, those that wait for approval for a week, used ones for ninety days (T-061)', () => {
@@ -8,5 +8,11 @@ describe('clients', () => {
       pendingSeconds: 7 * 24 * 3600,
       afterUseSeconds: 90 * 24 * 3600,
     });
+  });
+});
+
+describe('client documents', () => {
+  it('are kept for thirty days after the last fetch', () => {
+    expect(documentRetentionSeconds).toBe(30 * 24 * 3600);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import {
-  revocationTriedSeconds,
+  revocationRetrySeconds,
   unboundTokensSeconds,
   unusedUpstreamSessionSeconds,
 } from '../../src/storage/upstreams.ts';
@@ -8,5 +8,5 @@ import {
 it('times of upstreams: tokens wait for a grant as long as pages may take, a revocation is tried for a day (A10-02)', () => {
   expect(unboundTokensSeconds).toBe(600);
   expect(unusedUpstreamSessionSeconds).toBeGreaterThan(unboundTokensSeconds);
-  expect(revocationTriedSeconds).toBe(24 * 3600);
+  expect(revocationRetrySeconds).toBe(24 * 3600);
 });

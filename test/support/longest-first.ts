@@ -19,7 +19,7 @@ const longest: readonly string[] = [
   'flows/token/formats-endings',
   'flows/upstream/misbehaviour',
   'flows/proxies/streams',
-  'storage/sqlite/migrate',
+  'storage/sqlite/connection/migrate',
   'cli/commands/server/stdio',
 ].map((name) => `/test/${name}.test.ts`);
 

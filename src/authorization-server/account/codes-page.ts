@@ -69,7 +69,7 @@ export async function showFreshCodes(request: PersonalRequest, options: CodesPag
   showPage(ctx, renderRecoveryCodes(texts, { url, csrf, codes }));
 }
 
-/** Turns codes on, and goes on to the recovery codes, also where a form that was sent twice has turned them on. */
+/** KeyedQueue codes on, and goes on to the recovery codes, also where a form that was sent twice has turned them on. */
 export async function turnCodesOn(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
   const { ctx, texts, form, who } = request;
   const { secondFactor, box, wrongCodes, audit } = options;
@@ -104,7 +104,7 @@ export async function renewRecoveryCodes(request: PersonalRequest, options: Code
   goToFreshCodes(request, options, codes);
 }
 
-/** Turns codes off. */
+/** KeyedQueue codes off. */
 export async function turnCodesOff(
   request: PersonalRequest,
   { secondFactor, audit }: CodesPageOptions,

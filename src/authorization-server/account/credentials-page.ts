@@ -1,10 +1,10 @@
-import { accountMark } from '../../crypto/account-mark.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import {
   type BackendCredentialKey,
   type BackendCredentialStore,
   credentialContext,
-} from '../../storage/backend-credentials.ts';
+} from '../../storage/backends.ts';
 import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
 import {

@@ -1,6 +1,5 @@
 import { isUnknownPassword } from '../../crypto/password.ts';
-import type { Account } from '../../storage/accounts.ts';
-import { LastWayIn } from '../../storage/identities.ts';
+import { type Account, LastLoginMethod } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UpstreamLinkRow } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
@@ -27,7 +26,7 @@ export interface LinkedUpstreams {
   /**
    * Ends all that hangs on one, has its tokens given back, and forgets who the account is there.
    * @returns false where there was nothing
-   * @throws LastWayIn where nobody could log in to the account any more, whatever else goes at the same moment
+   * @throws LastLoginMethod where nobody could log in to the account any more, whatever else goes at the same moment
    */
   unlink(account: Account, name: string): Promise<boolean>;
 }
@@ -128,7 +127,7 @@ export async function unlessLastWayIn(removal: Promise<boolean>): Promise<boolea
   try {
     return await removal;
   } catch (error) {
-    if (error instanceof LastWayIn) return 'last way in';
+    if (error instanceof LastLoginMethod) return 'last way in';
     throw error;
   }
 }

@@ -1,5 +1,4 @@
-import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
-import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { OneTimeCodeStore, PasskeyStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import { goOn, showPage } from '../interactions/page.ts';
 import { renderAccountOverview, renderAppEnding } from '../views/account/overview.ts';

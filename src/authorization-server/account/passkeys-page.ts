@@ -1,4 +1,4 @@
-import type { PasskeyStore, StoredPasskey } from '../../storage/passkeys.ts';
+import type { PasskeyStore, StoredPasskey } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { browserFamily } from '../engine/session-browser.ts';

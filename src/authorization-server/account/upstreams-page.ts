@@ -1,4 +1,4 @@
-import { accountMark } from '../../crypto/account-mark.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import type { KeySet } from '../../crypto/keys.ts';
+import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { administerAccountAccess, administerAccounts } from './accounts.ts';

@@ -1,9 +1,14 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { createTextSeal } from '../../crypto/sealed-box.ts';
 import { randomSecret } from '../../crypto/secret.ts';
-import { createTextSeal } from '../../crypto/text-seal.ts';
-import type { ListedDocument } from '../../storage/client-documents.ts';
-import type { ClientOrigin, ClientStatus, ClientStore, ListedClient } from '../../storage/clients.ts';
-import type { InvitationStore } from '../../storage/invitations.ts';
+import type {
+  ClientOrigin,
+  ClientStatus,
+  ClientStore,
+  InvitationStore,
+  ListedClient,
+  ListedDocument,
+} from '../../storage/clients.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Metadata } from '../client-metadata.ts';
 import { openPayload, payloadContext, type SealedRow } from '../engine/stored-names.ts';

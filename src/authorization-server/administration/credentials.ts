@@ -1,4 +1,4 @@
-import type { EnteredCredential } from '../../storage/backend-credentials.ts';
+import type { EnteredCredential } from '../../storage/backends.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount } from './find-account.ts';

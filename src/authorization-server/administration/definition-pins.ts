@@ -1,4 +1,4 @@
-import type { DefinitionKind, DefinitionPin, DefinitionPinStore } from '../../storage/definition-pins.ts';
+import type { DefinitionKind, DefinitionPin, DefinitionPinStore } from '../../storage/backends.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { RecordAction } from './recorded.ts';
 

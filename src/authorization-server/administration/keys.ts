@@ -1,7 +1,6 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import type { KeyKind, KeyStanding } from '../../crypto/key-schedule.ts';
-import { isMisdated } from '../../crypto/next-key.ts';
-import type { SealedRows } from '../../storage/sealed-rows.ts';
+import { isMisdated, type KeyKind, type KeyStanding } from '../../crypto/key-schedule.ts';
+import type { SealedRows } from '../../storage/storage.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { RecordAction } from './recorded.ts';
 

@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, randomSecret } from '../../crypto/secret.ts';
-import type { Account } from '../../storage/accounts.ts';
+import type { Account, PasskeyStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import type { PasskeyStore } from '../../storage/passkeys.ts';
 import { payloadContext } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 
@@ -70,7 +69,7 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
   return {
     isOffered,
     async loginOptions(binding) {
-      if (!isOffered || !(await store.isAnyKept())) return undefined;
+      if (!isOffered || !(await store.isAnyStored())) return undefined;
       const { generateAuthenticationOptions } = await loadWebauthn();
       const challenge = bytesOf(challenges.issue(binding));
       return JSON.stringify(

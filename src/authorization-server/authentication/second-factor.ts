@@ -2,7 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import { randomPassword } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
+import type { OneTimeCodeStore } from '../../storage/accounts.ts';
 import { payloadContext } from '../engine/stored-names.ts';
 
 /** One-time codes of accounts: on or off, and checked. */
@@ -14,13 +14,13 @@ export interface SecondFactor {
   /** Takes a code of the app, or a recovery code; each is taken once. */
   check(accountId: string, code: string): Promise<boolean>;
   /**
-   * Turns codes on once the person has shown that their app knows the secret.
+   * KeyedQueue codes on once the person has shown that their app knows the secret.
    * @returns recovery codes, to be shown once; undefined where the code is not right or codes are on already
    */
   turnOn(accountId: string, secret: string, code: string): Promise<string[] | undefined>;
   /** Makes new recovery codes in the place of the old ones; undefined where codes are off. */
   renewRecoveryCodes(accountId: string): Promise<string[] | undefined>;
-  /** Turns codes off. */
+  /** KeyedQueue codes off. */
   turnOff(accountId: string): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../crypto/secret.ts';
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
+import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
@@ -19,12 +19,12 @@ export type LinkWord = 'stands' | 'ended' | 'unavailable';
 
 /**
  * Says whether what hangs on a link may be honoured (A10-02, T-090).
- * @throws StandingUnknown where nobody can tell
+ * @throws TokenStatusUnknown where nobody can tell
  */
 export async function mayHonour(standing: LinkStanding, linkId: string): Promise<boolean> {
   const word = await standing.check(linkId);
   if (word !== 'unavailable') return word === 'stands';
-  throw new StandingUnknown(
+  throw new TokenStatusUnknown(
     'The identity provider behind this login cannot be reached, so the login cannot be confirmed. Try again later.',
     standing.retryAfterSeconds(linkId),
   );
@@ -33,7 +33,7 @@ export async function mayHonour(standing: LinkStanding, linkId: string): Promise
 /**
  * Creates the access tokens as they are honoured: one whose grant hangs on a login at an upstream is found only while
  * that stands there; one that hangs on nothing is found as it is.
- * @returns `find` throws StandingUnknown where nobody can tell
+ * @returns `find` throws TokenStatusUnknown where nobody can tell
  * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
  */
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
@@ -72,7 +72,7 @@ export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions):
     try {
       if (bond) await mayHonour(standing, bond.linkId);
     } catch (error) {
-      if (!(error instanceof StandingUnknown)) throw error;
+      if (!(error instanceof TokenStatusUnknown)) throw error;
       ctx.set('Retry-After', String(error.retryAfterSeconds));
       return answerWithOAuthError(ctx, 503, 'temporarily_unavailable', error.message);
     }

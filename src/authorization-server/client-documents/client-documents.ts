@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
-import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/client-documents.ts';
+import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/clients.ts';
 import { keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
 import { createBudgets, type DocumentLimits, freshnessBounds, freshSeconds } from './budgets.ts';

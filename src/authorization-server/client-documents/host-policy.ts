@@ -1,6 +1,6 @@
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
-import { canonicalHost, matchesHost } from '../../oauth/host-pattern.ts';
+import { canonicalHost, matchesHost } from '../../oauth/redirect-uri.ts';
 
 /** Whose documents are taken: canonical host patterns. */
 export interface HostPolicyOptions {

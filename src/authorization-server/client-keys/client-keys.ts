@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { setBounded } from '../../collections/caches.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { createBudgets, type DocumentLimits, freshSeconds } from '../client-documents/budgets.ts';
@@ -94,13 +94,13 @@ export function createClientKeys({ fetch, limits, now }: ClientKeysOptions): Cli
   async function renew(url: string, former: Kept | undefined, address: string | undefined) {
     try {
       const entry = await fetchAnew(url, former?.keys !== undefined, address);
-      keepNewest(kept, url, entry, bounds.sets);
+      setBounded(kept, url, entry, bounds.sets);
       return (entry.keys as NonNullable<Kept['keys']>).set;
     } catch (refusal) {
       if (!(refusal instanceof ClientKeysRefused)) throw refusal;
       const keys = former?.keys;
       const goesOn = refusal.mayPass && keys && now() < keys.freshUntil + bounds.usedInTrouble;
-      keepNewest(kept, url, { triedAt: now(), refusal, ...(goesOn ? { keys } : undefined) }, bounds.sets);
+      setBounded(kept, url, { triedAt: now(), refusal, ...(goesOn ? { keys } : undefined) }, bounds.sets);
       if (goesOn) return keys.set;
       throw refusal;
     }

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { rememberLast } from '../../collections/remember-last.ts';
+import { memoizeLast } from '../../collections/caches.ts';
 import { createLimiter, type Limit, type Limiter } from '../limits.ts';
 
 /**
@@ -55,5 +55,5 @@ export function createSharedAddresses(ranges: readonly string[]): (address: stri
       ([range, bits]) => range.kind() === address.kind() && address.match(range as ipaddr.IPv4, bits),
     );
   };
-  return rememberLast(isInRange);
+  return memoizeLast(isInRange);
 }

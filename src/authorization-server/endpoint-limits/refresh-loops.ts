@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { setBounded } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Limit } from '../limits.ts';
 import { createReached, tellProgram } from './answers.ts';
@@ -75,7 +75,7 @@ export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {
       if (counted.times < limit.times) {
         counted.times++;
         counted.last = presented;
-        if (counted.times === 1) keepNewest(grants, grantId, counted, maxGrants);
+        if (counted.times === 1) setBounded(grants, grantId, counted, maxGrants);
         return;
       }
       await reached(grantId, (details) => options.audit('limit.reached', ctx, details));

@@ -39,7 +39,7 @@ export function mayIntrospect(
  * does not know, because it knows neither exchanged tokens nor the grant they came by, are answered from the rows that were
  * written when they were issued, so that a revoked one is not active. One whose login at an upstream has ended is not
  * active either, whoever answers (A10-02).
- * @returns a step that throws StandingUnknown where nobody can tell
+ * @returns a step that throws TokenStatusUnknown where nobody can tell
  * @see RFC 7662 section 2
  */
 export function createIntrospectionEndpoint(options: IntrospectionEndpointOptions): Step {

@@ -2,9 +2,9 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import {
   type ArtifactRow,
-  accessTokenKeptSeconds,
+  accessTokenRetentionSeconds,
   type Change,
-  keptAfterUseSeconds,
+  usedRetentionSeconds,
 } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
@@ -86,9 +86,9 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
       return 2 * interactionSeconds;
     // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
-      return keptAfterUseSeconds;
+      return usedRetentionSeconds;
     case 'AccessToken':
-      return accessTokenKeptSeconds;
+      return accessTokenRetentionSeconds;
     default:
       return 0;
   }

@@ -7,10 +7,9 @@ import {
   type JWK,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
-import type { KeySet } from '../../crypto/keys.ts';
+import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { proofAlgorithms } from '../../oauth/dpop.ts';
-import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
+import { privateKeyAlgorithms, proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
 import { cookieName } from '../cookie-name.ts';

@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { setBounded } from '../../collections/caches.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
 
@@ -42,7 +42,7 @@ export function createRememberedPayloads(box: SealedBox, kind: string): SealedPa
   function remember({ id, payload }: SealedRow, text: string): void {
     remembered.delete(id);
     if (payload.length > bounds.bytes) return;
-    keepNewest(remembered, id, { payload, text }, bounds.payloads);
+    setBounded(remembered, id, { payload, text }, bounds.payloads);
     if (!willForget) setTimeout(forgetAll, rememberedMs).unref();
     willForget = true;
   }

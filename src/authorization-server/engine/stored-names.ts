@@ -1,9 +1,9 @@
-import { rememberLast } from '../../collections/remember-last.ts';
+import { memoizeLast } from '../../collections/caches.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 
 /** The stored name of a grant. */
-export const grantKey = rememberLast((grantId) => hashSecret('Grant', grantId));
+export const grantKey = memoizeLast((grantId) => hashSecret('Grant', grantId));
 
 /** What sealed payloads are tied to: the row they stand in. */
 export function payloadContext(kind: string, id: string): string {

@@ -1,6 +1,6 @@
 import type { AccessToken, ClientCredentials, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { accessTokenKeptSeconds } from '../../storage/artifacts.ts';
+import { accessTokenRetentionSeconds } from '../../storage/artifacts.ts';
 import { grantKey, payloadContext } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
@@ -43,7 +43,7 @@ export function createJwtRecorder(box: SealedBox): Customizer {
         kind,
         id,
         payload: box.seal(JSON.stringify(record), payloadContext(kind, id)),
-        expiresAt: exp + accessTokenKeptSeconds,
+        expiresAt: exp + accessTokenRetentionSeconds,
         ...(grantId === undefined ? undefined : { grantId: grantKey(grantId) }),
         ...(clientId !== undefined && (grantId === undefined || isExchanged(token))
           ? { clientId }

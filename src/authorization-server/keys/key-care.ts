@@ -1,9 +1,8 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
-import { type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
-import { isMisdated } from '../../crypto/next-key.ts';
+import { isMisdated, type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
 import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { SealedRows } from '../../storage/sealed-rows.ts';
+import type { SealedRows } from '../../storage/storage.ts';
 import type { Lifetimes } from '../engine/configuration.ts';
 import type { ProtectedResource } from '../resources.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import { hashSecret } from '../../crypto/secret.ts';
-import type { InvitationStore } from '../../storage/invitations.ts';
+import type { InvitationStore } from '../../storage/clients.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 

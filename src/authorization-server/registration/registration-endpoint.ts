@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
-import type { InvitationStore } from '../../storage/invitations.ts';
+import type { InvitationStore } from '../../storage/clients.ts';
 import type { AuditLog } from '../audit.ts';
 import {
   checkAuthMethod,

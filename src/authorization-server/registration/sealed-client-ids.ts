@@ -1,4 +1,4 @@
-import type { TextSeal } from '../../crypto/text-seal.ts';
+import type { TextSeal } from '../../crypto/sealed-box.ts';
 import { clientLifetimes } from '../../storage/clients.ts';
 import type { Metadata, MetadataRefusal } from '../client-metadata.ts';
 

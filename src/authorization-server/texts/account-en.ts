@@ -18,8 +18,8 @@ export const accountEn = {
       'These apps may act for you. Ending one stops its tokens, streams and running calls at once.',
     none: 'No app may act for you.',
     allowed: 'Allowed to',
-    nothing: 'nothing in particular',
-    withoutScopes: 'Use what needs no permission',
+    nothing: 'no specific permission',
+    withoutScopes: 'Use everything that needs no permission',
     since: (time: string) => `Since ${time}`,
     lastUsed: (time: string) => `Last used: ${time}`,
     until: (time: string) => `Ends on ${time} at the latest`,
@@ -86,21 +86,20 @@ export const accountEn = {
     explanation: 'Enter the code your authenticator app shows now, or one of your recovery codes.',
     label: 'Code',
     submit: 'Continue',
-    refused: 'That code is not right, or it was used before.',
+    refused: 'This code is incorrect, or it was used before.',
     expired: 'That took too long. Please log in again.',
   },
 
   password: {
     heading: 'Change the password',
-    explanation:
-      'Afterwards every other browser is logged out, and every connected app has to be allowed again.',
+    explanation: 'This logs out every other browser. You must allow every connected app again.',
     unknown:
-      'Your account has no password: you log in another way. To set one, ask whoever runs this server for a link.',
+      'Your account has no password: you log in another way. To set one, ask the operator of this server for a link.',
     current: 'Current password',
     next: 'New password',
     repeat: 'Repeat the new password',
     submit: 'Change the password',
-    wrong: 'The current password is not right.',
+    wrong: 'The current password is incorrect.',
     different: 'The two new passwords are not the same.',
     tooShort: (characters: number) => `The password needs at least ${characters} characters.`,
     tooLong: (bytes: number) => `The password may have at most ${bytes} bytes.`,
@@ -116,18 +115,18 @@ export const accountEn = {
     done: 'You can log in with it now.',
     gone: 'This link was used already, or it has expired.',
     goneHint:
-      'If you set a new password with it, log in with that one. If not, ask whoever runs this server for a new link.',
-    noLink: 'This page opens with a link of whoever runs this server, and there is none in this browser.',
+      'If you set a new password with it, log in with that one. If not, ask the operator of this server for a new link.',
+    noLink: 'This page needs a link from the operator of this server, and this browser has none.',
     noLinkHint: 'Please open the complete link again, in a browser that accepts cookies.',
   },
 
   passkeys: {
     heading: 'Passkeys',
     explanation:
-      'A passkey stands for the password: you unlock it with your fingerprint, your face or the PIN of your device.',
+      'A passkey replaces the password: you unlock it with your fingerprint, your face or the PIN of your device.',
     none: 'You have no passkey.',
-    synced: 'kept on several devices',
-    single: 'kept on one device',
+    synced: 'stored on several devices',
+    single: 'stored on one device',
     added: (time: string) => `Added ${time}`,
     lastUsed: (time: string) => `Last used: ${time}`,
     nameOfNew: 'Name of the new passkey',
@@ -142,9 +141,9 @@ export const accountEn = {
       'You will no longer be able to log in with it here. It stays on your device until you delete it there as well.',
     needsScript: 'Adding a passkey needs a browser with JavaScript and passkeys.',
     refused: 'The passkey could not be used. Please try again.',
-    taken: 'This passkey is registered already, or you have as many as you may.',
+    taken: 'This passkey is registered already, or you have the maximum number of passkeys.',
     onlyWay:
-      'You can log in with this passkey alone. Before you remove it, add another one, link a service you can log in with, or ask whoever runs this server for a link to set a password.',
+      'This passkey is your only way to log in. Before you remove it, add another one, link a service you can log in with, or ask the operator of this server for a link to set a password.',
   },
 
   codes: {
@@ -157,13 +156,12 @@ export const accountEn = {
     turnOn: 'Turn on',
     on: (count: number) => `One-time codes are on. Recovery codes left: ${count}.`,
     turnOff: 'Turn off',
-    renewal:
-      'If you do not have your recovery codes any more, make new ones. The old ones then no longer work.',
+    renewal: 'If you lost your recovery codes, make new ones. The old ones then stop working.',
     newRecoveryCodes: 'Make new recovery codes',
     recoveryHeading: 'Your recovery codes',
     recovery:
-      'Keep these where you find them without your device. Each works once in the place of a code. They are shown here for a few minutes, and never again after that.',
-    refused: 'That code is not right. Please compare the clocks and try again.',
+      'Store these where you can find them without your device. Each replaces a code once. They are shown here for a few minutes, and never again after that.',
+    refused: 'This code is incorrect. Please check the clock of your device and try again.',
   },
 
   upstreams: {
@@ -171,14 +169,14 @@ export const accountEn = {
     explanation:
       'Accounts at other services that are linked with yours: to log in with them, or for tools to use in your name.',
     none: 'No account elsewhere is linked.',
-    as: (person: Markup) => markup`There you are ${person}`,
+    as: (person: Markup) => markup`Your account there: ${person}`,
     linked: (time: string) => `Linked ${time}`,
     checked: (time: string) => `Last checked: ${time}`,
-    unreachable: (time: string) => `Not reachable since ${time}. Nothing ends because of that for now.`,
+    unreachable: (time: string) => `Not reachable since ${time}. Your access continues for now.`,
     forLogin: 'You can log in with it.',
-    notForLogin: 'It is for tools alone: you cannot log in with it.',
-    tokensKept: 'This server keeps tokens of it, sealed. No app ever gets them.',
-    noTokens: 'This server keeps no tokens of it.',
+    notForLogin: 'It is only for tools: you cannot log in with it.',
+    tokensKept: 'This server stores its tokens, encrypted. No app ever gets them.',
+    noTokens: 'This server stores no tokens of it.',
     allowed: 'Allowed there',
     notOffered: 'This server does not work with this service any more.',
     link: (service: string) => `Link ${service}`,
@@ -186,24 +184,24 @@ export const accountEn = {
     linkExplanation: (service: string) =>
       `You go to ${service}, log in there and allow what is listed here. Then you come back.`,
     linkOfAnother:
-      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was linked. Log out, open the link again, and log in with the account that the app uses.',
+      'An app asked for this for another account, not for the one you are logged in with here. Nothing was linked. Log out, open the link again, and log in with the account that the app uses.',
     linkTokens:
-      'The tokens are kept here, sealed, and used for what your tools do in your name. No app ever gets them.',
-    asked: 'Asked for there',
+      'The tokens are stored here, encrypted, and used only when your tools act for you. No app ever gets them.',
+    asked: 'Requested there',
     goTo: (service: string) => `Continue at ${service}`,
     away: (service: string) => `${service} cannot be reached at the moment. Please try again later.`,
     faulty: (service: string) =>
-      `${service} does not answer as it should. Whoever runs this server can find out why.`,
+      `${service} does not respond as it should. The operator of this server can find the reason.`,
     linkDone: (service: string) =>
       `Your account at ${service} is linked. If an app sent you here, you can go back to it.`,
     linkDenied: (service: string) => `${service} says that you did not allow it. Nothing was changed here.`,
     unlink: (service: string) => `Unlink ${service}`,
     unlinkHeading: (service: string) => `Unlink ${service}?`,
     unlinkExplanation: (service: string) =>
-      `Apps whose access hangs on your login at ${service} end at once, and so do browsers that you logged in with it. The tokens kept here are revoked there. Your account here stays.`,
-    unlinkDone: (service: string) => `${service} is unlinked. Everything that hung on it has ended.`,
+      `Apps that depend on your login at ${service} lose their access at once, and browsers that you logged in with it are logged out. The tokens stored here are revoked there. Your account here stays.`,
+    unlinkDone: (service: string) => `${service} is unlinked. Everything that depended on it has ended.`,
     onlyWay: (service: string) =>
-      `You can log in with ${service} alone. Before you unlink it, add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password.`,
+      `${service} is your only way to log in. Before you unlink it, add a passkey, link another service you can log in with, or ask the operator of this server for a link to set a password.`,
   },
 
   credentials: {
@@ -212,25 +210,24 @@ export const accountEn = {
       'Some MCP servers here need a key of yours to act for you. You enter it here; no app ever gets it.',
     entered: (time: string) => `Entered ${time}`,
     notEntered: 'Not entered yet.',
-    notAsked: 'It is not asked for any more.',
+    notAsked: 'It is no longer needed.',
     change: (server: string) => `Change for ${server}`,
     routeHeading: (server: string) => `Keys for ${server}`,
-    routeExplanation: (server: string) =>
-      `${server} is given these when an app of yours calls it, and only then.`,
+    routeExplanation: (server: string) => `${server} gets these only when an app of yours calls it.`,
     newValue: (label: string) => `${label}, new`,
-    enter: (label: string) => `Keep ${label}`,
+    enter: (label: string) => `Save ${label}`,
     replace: (label: string) => `Replace ${label}`,
     remove: (label: string) => `Remove ${label}`,
-    kept: 'They are kept sealed, for your account alone, and are not shown again. Replacing or removing one ends what was started with it.',
-    enterDone: (label: string) => `${label} is kept. If an app sent you here, you can go back to it.`,
-    removeDone: 'It was removed. What was started with it has ended.',
+    kept: 'They are stored encrypted, only for your account, and are never shown again. If you replace or remove one, everything that was started with it ends.',
+    enterDone: (label: string) => `${label} is stored. If an app sent you here, you can go back to it.`,
+    removeDone: 'It was removed. Everything that was started with it has ended.',
     ofAnother:
-      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was entered. Log out, open the link again, and log in with the account that the app uses.',
+      'An app asked for this for another account, not for the one you are logged in with here. Nothing was entered. Log out, open the link again, and log in with the account that the app uses.',
     refused: {
-      empty: 'There was nothing to keep. Please enter it.',
-      too_long: 'That is too long to be a key. Nothing was kept.',
-      control_characters: 'There is a line break or a control character in it. Nothing was kept.',
-      not_ascii: 'There are characters in it that cannot be sent. Nothing was kept.',
+      empty: 'The field is empty. Please enter a value.',
+      too_long: 'This is too long for a key. Nothing was stored.',
+      control_characters: 'It contains a line break or a control character. Nothing was stored.',
+      not_ascii: 'It contains characters that cannot be sent. Nothing was stored.',
     },
   },
 };

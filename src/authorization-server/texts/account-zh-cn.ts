@@ -163,7 +163,7 @@ export const accountZhCn: typeof accountEn = {
     heading: '其他服务的账号',
     explanation: '这些是与您的账号关联的其他服务账号：您可以用它们登录，工具也可以用它们代表您操作。',
     none: '没有关联其他服务的账号。',
-    as: (person) => markup`您在该服务的身份：${person}`,
+    as: (person) => markup`您在该服务的账号：${person}`,
     linked: (time) => `关联时间：${time}`,
     checked: (time) => `最近检查：${time}`,
     unreachable: (time) => `自 ${time} 起无法连接。目前不会因此结束任何访问。`,

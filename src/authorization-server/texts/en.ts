@@ -72,13 +72,13 @@ export const en = {
       device: 'Only continue if you started this yourself, on a device in front of you.',
     },
     describedBy: (publisher: string, app: Markup, target: Markup) =>
-      markup`<strong>Described by ${publisher}:</strong> that site calls the app ${app}. Your approval goes to ${target}, which it names for this.`,
+      markup`<strong>Described by ${publisher}:</strong> that site calls the app ${app}. Your approval goes to ${target}, the destination that this site names.`,
     ofOperator: (app: Markup, target: Markup) =>
-      markup`<strong>Registered by the operator of this server:</strong> ${app}. Your approval goes to ${target}, which the operator named for this.`,
+      markup`<strong>Registered by the operator of this server:</strong> ${app}. Your approval goes to ${target}, the destination that the operator named.`,
     notCheckedOperator: (app: Markup, target: Markup) =>
       markup`<strong>Not checked:</strong> the app says it is ${app}, registered by the operator of this server. Any app on this device can say that. Only this is certain: your approval goes to ${target}.`,
     namesake:
-      'Careful: the operator of this server registered an app that is called like this one. This is not it.',
+      'Careful: the operator of this server registered another app with a similar name. This is not that app.',
     notChecked: (app: Markup, target: Markup) =>
       markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Only this is certain: your approval goes to ${target}.`,
     notCheckedDocument: (app: Markup, publisher: Markup, target: Markup) =>
@@ -86,18 +86,18 @@ export const en = {
     notCheckedDevice: (app: Markup, publisher: Markup, target: Markup) =>
       markup`<strong>Not checked:</strong> the device says the app on it is ${app}, described by ${publisher}. Any device can say that. Only this is certain: your approval goes to ${target}.`,
     scopesLegend: 'The app will be able to',
-    noScopes: 'The app asks for no particular permission.',
+    noScopes: 'The app asks for no specific permission.',
     newScopesLegend: 'New: the app will also be able to',
     allowedScopesLegend: 'Allowed before: the app will still be able to',
     tools: (names: Markup) => markup`Tools: ${names}`,
-    freeTools: (names: Markup) => markup`Tools the app can use in any case: ${names}`,
+    freeTools: (names: Markup) => markup`Tools that need no permission: ${names}`,
     toolsNotYet:
       'The server has not listed its tools yet: it may still be starting. Reload this page in a moment to see them.',
     andMore: (names: Markup, more: number) => markup`${names} and ${more} more`,
     askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
     endEarlier: 'End what was allowed before',
     endEarlierDetail:
-      'Otherwise it stays beside what you allow now. The same app on another device may have to log in again.',
+      'Otherwise it continues beside the new access. The same app on another device may have to log in again.',
     duration: {
       legend: 'How long the app keeps this access, also while you are away',
       hour: 'An hour',
@@ -117,7 +117,7 @@ export const en = {
 
   error: {
     code: 'Error code',
-    detail: 'Detail, for whoever makes the app or runs this server',
+    detail: 'Detail, for the developer of the app or the operator of this server',
     clientId: 'App identifier',
     requestId: 'Request ID, if you ask for help',
     backToApp: 'Back to the app',
@@ -138,40 +138,39 @@ export const en = {
     explanations: {
       invalid_client: {
         title: 'This app is not known here',
-        message:
-          'The app that sent you uses a registration that this server does not have, or no longer has.',
-        hint: 'In the app, remove this server and add it again, or clear its saved login. It then registers anew.',
+        message: 'The app uses a registration that this server does not know, or no longer knows.',
+        hint: 'In the app, remove this server and add it again, or clear its saved login. It then registers again.',
       },
       invalid_redirect_uri: {
-        title: 'This login cannot go back to the app',
+        title: 'This login cannot return to the app',
         message: 'The app asked to send you to an address that it did not register.',
-        hint: 'In the app, remove this server and add it again. If that does not help, tell whoever makes the app.',
+        hint: 'In the app, remove this server and add it again. If that does not help, tell the developer of the app.',
       },
       client_pending: {
         title: 'This app waits for approval',
         message:
           'The operator of this server approves each app before it can be used. Nothing was shared with the app.',
-        hint: 'Give the app identifier below to whoever runs this server. Once it is approved, log in again from the app.',
+        hint: 'Give the app identifier below to the operator of this server. Once it is approved, log in again from the app.',
       },
       client_denied: {
         title: 'This app is not allowed here',
-        message: 'The operator of this server has refused it. Nothing was shared with the app.',
-        hint: 'If you need this app, ask whoever runs this server.',
+        message: 'The operator of this server has rejected it. Nothing was shared with the app.',
+        hint: 'If you need this app, ask the operator of this server.',
       },
       client_document: {
         title: 'This app could not be looked up',
         message: 'The app is described by a document at its own site, and that document could not be used.',
-        hint: 'Please try again in a moment. If that does not help, tell whoever runs this server or makes the app.',
+        hint: 'Please try again in a moment. If that does not help, tell the operator of this server or the developer of the app.',
       },
       access_denied: {
-        title: 'Access was not given',
+        title: 'Access was not granted',
         message: 'Nothing was shared with the app.',
         hint: 'You can close this page, or begin again from the app.',
       },
       server_error: {
         title: 'Something went wrong here',
         message: 'The server could not finish this. Its log has the reason.',
-        hint: 'Please try again in a moment. If that does not help, tell whoever runs this server.',
+        hint: 'Please try again in a moment. If that does not help, tell the operator of this server.',
       },
       temporarily_unavailable: {
         title: 'Please try again in a moment',
@@ -181,28 +180,28 @@ export const en = {
       too_many_requests: {
         title: 'Too many requests',
         message:
-          'Very many requests came from your network address in a short time. Nothing was done, and nothing was shared.',
+          'Too many requests came from your network address in a short time. Nothing was done, and nothing was shared.',
         hint: 'Please try again later.',
       },
       too_many_codes: {
-        title: 'Too many codes were tried',
-        message:
-          'Your network address or this browser has entered very many codes that no device waits with.',
+        title: 'Too many wrong codes',
+        message: 'Your network address or this browser has entered too many wrong codes.',
         hint: 'Please try again later.',
       },
       expired: {
         title: 'This login has ended',
-        message: 'It was answered already, it took too long, or it was begun in another browser.',
-        hint: 'Please begin again from the app, or from the page on which you began.',
+        message: 'It was already completed, it took too long, or it began in another browser.',
+        hint: 'Please begin again from the app, or from the page where you began.',
       },
       form_refused: {
-        title: 'This form was not carried out',
-        message: 'It was not sent from the page you have open, or it did not arrive whole.',
+        title: 'This form was not accepted',
+        message: 'It was not sent from the page you have open, or it arrived incomplete.',
         hint: 'Please begin again from the app.',
       },
       account_gone: {
         title: 'This is no longer there',
-        message: 'What you chose has ended already, or is not part of your account. Nothing was changed.',
+        message:
+          'The selected entry has ended already, or does not belong to your account. Nothing was changed.',
       },
       not_found: {
         title: 'There is no such page',
@@ -210,9 +209,9 @@ export const en = {
         hint: 'Please compare the address, or begin again from the app.',
       },
       other: {
-        title: 'The app sent a request that cannot be carried out',
+        title: 'The app sent an invalid request',
         message: 'Nothing was shared with the app.',
-        hint: 'Please begin again from the app. If that does not help, tell whoever makes it.',
+        hint: 'Please begin again from the app. If that does not help, tell its developer.',
       },
     },
   },
@@ -230,14 +229,14 @@ export const en = {
   },
 
   device: {
-    askedFrom: (address: string, seconds: number) => `asked from ${address}, ${timeAgo(seconds)}`,
+    askedFrom: (address: string, seconds: number) => `requested from ${address}, ${timeAgo(seconds)}`,
     heading: 'Connect a device',
     ownWork:
-      'Only go on if you started this yourself, on a device in front of you. If somebody sent you this link or a code, close this page.',
+      'Only continue if you started this yourself, on a device in front of you. If somebody sent you this link or a code, close this page.',
     enterCode: 'Enter the code that your device shows.',
     code: 'Code',
     goOn: 'Continue',
-    compareCode: 'Does your device show just this code?',
+    compareCode: 'Does your device show exactly this code?',
     sameCode: 'Yes, my device shows this code',
     confirmTitle: (app: string) => `Connect ${app}?`,
     confirmHeading: 'Is this your device?',
@@ -245,21 +244,21 @@ export const en = {
       markup`A device asks to use ${resource} for you, with the app ${app}. It shows this code:`,
     whereAndWhen: 'Where the request comes from',
     refuseIfInDoubt:
-      'If you do not know this device, or somebody told you to do this, refuse: whoever has the device would act in your name.',
+      'Refuse if you do not know this device, or if somebody told you to do this. The owner of the device could act for you.',
     notMine: 'No, refuse',
     mine: 'Yes, continue',
     problems: {
       none: 'Please enter the code that your device shows.',
-      unknown: 'No device waits with this code. Please compare it with the one your device shows.',
+      unknown: 'No device is waiting for this code. Please compare it with the one your device shows.',
       expired: 'This code has expired. Please let your device show a new one.',
       used: 'This code was used already. Please let your device show a new one.',
     },
     done: {
       heading: 'Your device is connected',
-      message: 'Go back to your device: it goes on by itself in a few seconds. You can close this page.',
+      message: 'Go back to your device: it continues by itself in a few seconds. You can close this page.',
     },
     denied: {
-      heading: 'Access was not given',
+      heading: 'Access was not granted',
       message: 'Nothing was shared with the device. You can close this page.',
     },
   },
@@ -268,7 +267,7 @@ export const en = {
     title: (app: string) => `Which server may ${app} use?`,
     heading: (app: Markup) => markup`Which server may ${app} use?`,
     explanation:
-      'This app does not say which server it needs. Choose the one whose address you gave to the app: its access is for that server alone.',
+      'This app does not say which server it needs. Choose the server whose address you gave to the app. The app gets access to that server only.',
     legend: 'Servers here',
   },
 
@@ -286,7 +285,7 @@ export const en = {
     loggedInAs: (account: Markup) => markup`You are logged in here as ${account}.`,
     nobody: 'Nobody is logged in here in this browser.',
     appsStay: 'Apps keep the access you gave them: this ends the login of this browser only.',
-    goesOn: (target: Markup) => markup`Afterwards you go on to ${target}.`,
+    goesOn: (target: Markup) => markup`Then you continue to ${target}.`,
     stay: 'Stay logged in',
     submit: 'Log out',
     goOn: 'Continue',

@@ -19,8 +19,8 @@ export const upstreamZhCn: typeof upstreamEn = {
 
   fault: {
     heading: (label) => `未能通过 ${label} 登录`,
-    unavailable: (label) => `${label} 目前无法访问，或没有及时答复。没有向任何应用提供任何内容。`,
-    refused: (label) => `${label} 的答复无法接受，因此没有任何人登录。没有向任何应用提供任何内容。`,
+    unavailable: (label) => `${label} 目前无法访问，或没有及时响应。没有向任何应用提供任何内容。`,
+    refused: (label) => `${label} 的响应无法接受，因此没有任何人登录。没有向任何应用提供任何内容。`,
     notAdmitted: (label) => `您已在 ${label} 登录，但该登录不能在这里使用。没有向任何应用提供任何内容。`,
     notAdmittedHint: (label) =>
       `如果您在这里已有账号，请先用它登录，再在您的账号页面关联 ${label}。否则请询问此服务器的管理者。`,

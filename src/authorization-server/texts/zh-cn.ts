@@ -40,7 +40,7 @@ export const zhCn: Texts = {
     password: '密码',
     submit: '登录',
     cancel: '取消',
-    refused: '电子邮箱与密码不匹配。',
+    refused: '电子邮箱或密码不正确。',
     busy: '当前登录人数较多，请几秒钟后再试。',
     throttled: (seconds) => `尝试次数过多，请等待 ${waitingTime(seconds)}后再试。`,
     throttledHere: (seconds) =>
@@ -81,7 +81,7 @@ export const zhCn: Texts = {
     newScopesLegend: '新增权限：该应用还将能够',
     allowedScopesLegend: '此前已允许：该应用仍将能够',
     tools: (names) => markup`工具：${names}`,
-    freeTools: (names) => markup`该应用在任何情况下都可使用的工具：${names}`,
+    freeTools: (names) => markup`无需权限即可使用的工具：${names}`,
     toolsNotYet: '该服务器尚未列出其工具：它可能仍在启动。请稍后重新加载此页面以查看。',
     andMore: (names, more) => markup`${names} 及其他 ${more} 个`,
     askedAgain: '每次都会询问您，因为其他应用可能会冒用该应用的标识。',
@@ -170,7 +170,7 @@ export const zhCn: Texts = {
       },
       too_many_codes: {
         title: '尝试的代码过多',
-        message: '您的网络地址或此浏览器输入了大量没有设备在等待的代码。',
+        message: '您的网络地址或此浏览器输入了过多不正确的代码。',
         hint: '请稍后再试。',
       },
       expired: {

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
+import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
@@ -22,7 +22,7 @@ export interface TokenExchangeOptions {
 /** Nobody can tell now whether the token that is exchanged stands: nothing is wrong with it, and it can be sent again. */
 class SubjectUndecided extends errors.OIDCProviderError {
   override name = 'SubjectUndecided';
-  constructor(cause: StandingUnknown) {
+  constructor(cause: TokenStatusUnknown) {
     super(503, 'temporarily_unavailable', { cause });
     this.expose = true;
     this.error_description = cause.message;
@@ -46,7 +46,7 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
     try {
       found = await accessTokens.find(parameter('subject_token') ?? '');
     } catch (error) {
-      if (!(error instanceof StandingUnknown)) throw error;
+      if (!(error instanceof TokenStatusUnknown)) throw error;
       ctx.set('Retry-After', String(error.retryAfterSeconds));
       throw new SubjectUndecided(error);
     }

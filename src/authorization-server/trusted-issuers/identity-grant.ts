@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
-import { isEmailVerified } from '../../oauth/identity-claims.ts';
+import { isEmailVerified } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { type Account, normalizeEmail } from '../../storage/accounts.ts';
-import type { Identity } from '../../storage/identities.ts';
+import type { Identity } from '../../storage/accounts.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';

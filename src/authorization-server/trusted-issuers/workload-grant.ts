@@ -1,4 +1,4 @@
-import { comparableClaim } from '../../oauth/identity-claims.ts';
+import { comparableClaim } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
 import { type Assertion, keyOfAssertion } from './assertion.ts';

@@ -1,4 +1,4 @@
-import { comparableClaim } from '../../oauth/identity-claims.ts';
+import { comparableClaim } from '../../oauth/issuer.ts';
 import type { UpstreamIdentity } from '../../upstream/upstream.ts';
 import type { NotAdmittedReason } from './purposes.ts';
 

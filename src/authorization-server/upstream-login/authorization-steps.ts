@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
-import type { AccountStore } from '../../storage/accounts.ts';
-import type { IdentityStore } from '../../storage/identities.ts';
+import type { AccountStore, IdentityStore } from '../../storage/accounts.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';

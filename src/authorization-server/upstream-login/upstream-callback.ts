@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import { createTurns } from '../../collections/turns.ts';
+import { createKeyedQueue } from '../../collections/fair-queue.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { IdentityStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import type { IdentityStore } from '../../storage/identities.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
@@ -59,7 +59,7 @@ function answerExpired(ctx: Context): void {
  */
 export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
   const { upstreams, states, steps, artifacts, identities, audit, logger } = options;
-  const takeTurn = createTurns();
+  const takeTurn = createKeyedQueue();
 
   /**
    * Gives tokens back that are of no use to us, behind the answer; they would live on at the upstream. Not those of

@@ -161,7 +161,7 @@ export function processAuthorizationResponse(
 }
 
 /**
- * Turns an authorization response into tokens. Nothing is sent before the response passed every check.
+ * KeyedQueue an authorization response into tokens. Nothing is sent before the response passed every check.
  * @param context where requests go through
  * @param pending the request it answers
  * @param parameters query of the redirect

@@ -1,8 +1,11 @@
-import { authorizationBaseUrl, fallbackEndpoints } from '../../oauth/default-endpoints.ts';
 import type { NoteSlip } from '../../oauth/foreign-json.ts';
 import { isKnownEndpoint, isSameIssuer } from '../../oauth/issuer.ts';
 import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
-import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
+import {
+  authorizationBaseUrl,
+  authorizationServerMetadataUrls,
+  fallbackEndpoints,
+} from '../../oauth/well-known.ts';
 import { ClientError } from '../client-error.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { requireUrl } from '../url-policy.ts';

@@ -1,5 +1,4 @@
-import { type Challenge, parseChallenges } from '../../oauth/challenge.ts';
-import { findGrammarFault } from '../../oauth/challenge-grammar.ts';
+import { type Challenge, findGrammarFault, parseChallenges } from '../../oauth/challenge.ts';
 import { isSuccess, type NoteSlip, type Slip } from '../../oauth/foreign-json.ts';
 import { isScopeToken, parseScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';

@@ -11,7 +11,7 @@ import { openText, parseSealedText, type SealedText, sealingKeyBytes, sealText }
  */
 export type Sealing = 'keychain' | 'plain' | 'auto';
 
-/** Turns what is kept into the text of a file, and back. */
+/** KeyedQueue what is kept into the text of a file, and back. */
 export interface TokenFileSeal {
   /** @param text of the file @returns what is kept @throws TokenFileError where it cannot be opened */
   open(text: string): Promise<string>;

@@ -1,4 +1,4 @@
-import { createTurns } from '../../collections/turns.ts';
+import { createKeyedQueue } from '../../collections/fair-queue.ts';
 import {
   dropCredential,
   dropRegistration,
@@ -25,6 +25,6 @@ export function createMemoryStore(): CredentialStore {
     forgetCredential: async (credential) => dropCredential(book, credential),
     endCredential: async (credential) => endCredential(book, credential),
     findFormerLogin: async (server) => structuredClone(findFormerIn(book, server)),
-    exclusively: createTurns(),
+    exclusively: createKeyedQueue(),
   };
 }

@@ -1,4 +1,4 @@
-import { headerNameForm } from '../../oauth/header-form.ts';
+import { headerNamePattern } from '../../oauth/headers.ts';
 
 /** A tool parameter that is sent as a header, too: where it stands in the arguments, and the header's name. */
 interface Declaration {
@@ -18,7 +18,7 @@ function declarations(schema: unknown, path: readonly string[] = []): Declaratio
   return Object.entries(Object(properties) as Record<string, unknown>).flatMap(([name, property]) => {
     const { 'x-mcp-header': header, type } = Object(property) as Record<string, unknown>;
     const own =
-      typeof header === 'string' && headerNameForm.test(header) && types.has(type)
+      typeof header === 'string' && headerNamePattern.test(header) && types.has(type)
         ? [{ path: [...path, name], header }]
         : [];
     return [...own, ...declarations(property, [...path, name])];

@@ -1,8 +1,7 @@
 import { quote } from '../../client/quote.ts';
-import { fallbackEndpoints } from '../../oauth/default-endpoints.ts';
 import { isKnownEndpoint } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
-import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
+import { authorizationServerMetadataUrls, fallbackEndpoints } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { mayRead, preflightFault } from '../cross-origin.ts';

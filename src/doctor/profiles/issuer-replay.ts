@@ -1,7 +1,6 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
-import { fallbackEndpoints } from '../../oauth/default-endpoints.ts';
-import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
+import { authorizationServerMetadataUrls, fallbackEndpoints } from '../../oauth/well-known.ts';
 import { describeAnswer } from '../describe-answer.ts';
 import { stringsOf } from '../document.ts';
 import { askPlace, type IssuerPlace, issuerPlaces, namedIssuer, wrongPlaces } from '../issuer/places.ts';

@@ -1,5 +1,5 @@
 import { quote } from '../../client/quote.ts';
-import { findGrammarFault } from '../../oauth/challenge-grammar.ts';
+import { findGrammarFault } from '../../oauth/challenge.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';

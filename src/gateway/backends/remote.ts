@@ -1,6 +1,6 @@
 import { FairQueue } from '../../collections/fair-queue.ts';
 import { HeldBytes } from '../../mcp/streams/held-bytes.ts';
-import { createCoalescer } from '../../net/coalescer.ts';
+import { createWriteBatcher } from '../../net/write-batcher.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
@@ -99,7 +99,7 @@ export function createRemoteBackend(
   const perAccount = Math.ceil(total / accountShare);
   const perCaller = { running: perAccount, waiting: total };
   const lanes = new FairQueue({ running: total, waiting: total * accountShare, perCaller });
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const streams = new FairQueue({
     running: total,
     waiting: 0,

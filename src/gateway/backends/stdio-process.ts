@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { jsonLine } from '../../collections/json-line.ts';
+import { jsonLine } from '../../collections/exact-json.ts';
 import { withoutByteOrderMark } from '../../mcp/checks/json.ts';
 import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/streams/held-bytes.ts';

@@ -1,5 +1,5 @@
+import { setBounded } from '../../collections/caches.ts';
 import { plainJson } from '../../collections/exact-json.ts';
-import { keepNewest } from '../../collections/keep-newest.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isRecord } from '../../mcp/checks/record.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
@@ -95,7 +95,7 @@ export function createOwnership(options: OwnershipOptions): Step {
   const ownsAll = async (taskIds: readonly string[], caller: AuthInfo | undefined): Promise<boolean> => {
     if (!caller) return false;
     const owned = await owners.filterOwned(taskIds, caller);
-    for (const taskId of owned) keepNewest(known, taskId, principalKey(caller), maxKnown);
+    for (const taskId of owned) setBounded(known, taskId, principalKey(caller), maxKnown);
     return taskIds.every((taskId) => owned.has(taskId));
   };
 
@@ -143,7 +143,7 @@ export function createOwnership(options: OwnershipOptions): Step {
     };
     const outcome = caller ? await owners.add(taskId, caller, lifeMs, ended) : 'ended';
     if (outcome === 'added' && caller) {
-      keepNewest(known, taskId, principalKey(caller), maxKnown);
+      setBounded(known, taskId, principalKey(caller), maxKnown);
       return undefined;
     }
     logger.warn(

@@ -1,4 +1,4 @@
-import { headerNameForm } from '../../oauth/header-form.ts';
+import { headerNamePattern } from '../../oauth/headers.ts';
 import type { MirroredParameter } from '../checks/mirrored-headers.ts';
 
 const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
@@ -13,7 +13,7 @@ export function mirroredParameters(schema: unknown): readonly MirroredParameter[
   const found = [...declarationsIn(schema, [])];
   const names = new Set(found.map(({ headerName }) => headerName.toLowerCase()));
   const isRight = found.every(
-    ({ headerName, type }) => headerNameForm.test(headerName) && mirroredTypes.has(type),
+    ({ headerName, type }) => headerNamePattern.test(headerName) && mirroredTypes.has(type),
   );
   return isRight && names.size === found.length ? found : [];
 }

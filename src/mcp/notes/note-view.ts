@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Note } from '../../storage/notes.ts';
+import type { Note } from '../../storage/storage.ts';
 
 /** A note as tools and resources show it. */
 export const noteSchema = z.object({

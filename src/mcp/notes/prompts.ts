@@ -1,5 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/storage.ts';
 import { callerOf } from '../caller.ts';
 
 /** Most notes that go into the prompt. */

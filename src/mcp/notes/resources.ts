@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { missingScopes } from '../../oauth/scope.ts';
-import type { Note, NoteStore } from '../../storage/notes.ts';
+import type { Note, NoteStore } from '../../storage/storage.ts';
 import { callerOf } from '../caller.ts';
 import { createPaging } from '../paging.ts';
 import { showNote } from './note-view.ts';

@@ -1,5 +1,5 @@
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/storage.ts';
 import { fromFactory } from '../own-server.ts';
 import type { ServerSource } from '../server-source.ts';
 import { registerPrompts } from './prompts.ts';

@@ -1,6 +1,6 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { NoteStore } from '../../storage/notes.ts';
+import type { NoteStore } from '../../storage/storage.ts';
 import { callerOf } from '../caller.ts';
 import { noteSchema, showNote } from './note-view.ts';
 

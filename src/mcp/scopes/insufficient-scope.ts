@@ -1,6 +1,6 @@
 import { formatBearerChallenge, formatDpopChallenge } from '../../oauth/challenge.ts';
-import { proofAlgorithms } from '../../oauth/dpop.ts';
 import { formatScope } from '../../oauth/scope.ts';
+import { proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { Frames } from '../checks/messages.ts';
 import type { Refusal } from '../refusal.ts';
 

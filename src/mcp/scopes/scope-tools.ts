@@ -1,4 +1,4 @@
-import { keepNewest } from '../../collections/keep-newest.ts';
+import { setBounded } from '../../collections/caches.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { ToolList } from '../modern/tool-list.ts';
 import { operationOn } from '../reading/operations.ts';
@@ -74,7 +74,7 @@ export function createScopeTools(
     kept.delete(key);
     kept.set(key, entry);
     entry.tools.then((told) => {
-      if (told !== undefined) keepNewest(last, key, told, maxKept);
+      if (told !== undefined) setBounded(last, key, told, maxKept);
       else if (kept.get(key) === entry) kept.delete(key);
     });
     const [oldest] = kept.keys();

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { jsonLine } from '../../collections/json-line.ts';
+import { jsonLine } from '../../collections/exact-json.ts';
 
 const flushPatienceMs = 1000;
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { SendTogether } from '../../net/coalescer.ts';
+import type { WriteBatcher } from '../../net/write-batcher.ts';
 import { heldBytesError } from '../json-rpc-errors.ts';
 import { smallBytes } from './held-bytes.ts';
 import { HeldWriter, type Recipient } from './held-writer.ts';
@@ -18,13 +18,13 @@ const retryAfterSeconds = '5';
 export class NodeReply implements Reply {
   readonly #response: ServerResponse;
   readonly #pulse: Pulse;
-  readonly #sendTogether: SendTogether;
+  readonly #sendTogether: WriteBatcher;
   readonly #recipient: Recipient;
   readonly #writer: HeldWriter;
   /** Whether it was answered in full, which may still have to leave. */
   #isAnswered = false;
 
-  constructor(response: ServerResponse, pulse: Pulse, sendTogether: SendTogether, recipient: Recipient) {
+  constructor(response: ServerResponse, pulse: Pulse, sendTogether: WriteBatcher, recipient: Recipient) {
     this.#response = response;
     this.#pulse = pulse;
     this.#sendTogether = sendTogether;

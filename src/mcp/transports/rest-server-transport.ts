@@ -9,7 +9,7 @@ import type { Message } from '../checks/messages.ts';
 import { readBody } from '../read-body.ts';
 import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isRefusal } from '../refusal.ts';
-import { findUnwritable, notWritable } from '../unwritable.ts';
+import { describeUnwritable, findUnwritable } from '../unwritable.ts';
 import { errorAnswer, hasRepeatedId } from './collected-answers.ts';
 import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './rest.ts';
 import { checkRestAddress, loopbackHosts } from './rest-address.ts';
@@ -146,7 +146,7 @@ export class RestServerTransport implements Transport {
     const error = new Error(`The MCP server gave something that cannot be written as JSON: ${fault}.`);
     this.#log(error.message);
     this.onerror?.(error);
-    this.#posts.hear(errorAnswer(said.id, notWritable));
+    this.#posts.hear(errorAnswer(said.id, describeUnwritable));
   }
 
   /** Stops listening, and tells the server that it is over (B7-12). */

@@ -1,5 +1,4 @@
-import type { ClientProfile } from './client-profile.ts';
-import { publicClientBody, sdkV1Behaviour } from './sdk-behaviour.ts';
+import { type ClientProfile, publicClientBody, sdkV1Behaviour } from './client-profile.ts';
 
 const version = '2026-11-22';
 const builtOnSdk = {

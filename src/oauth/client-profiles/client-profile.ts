@@ -1,71 +1,93 @@
 import type { ToleranceName } from '../tolerances.ts';
 
-/** Where a statement about a client comes from: its source code or documentation, a report of others, or a conclusion of ours. */
+/** Source of a statement about a client: its source code or documentation, a report, or our own inference. */
 export type Grounds = 'source' | 'documentation' | 'report' | 'inferred';
 
-/** One thing a client is known to do. */
+/** A known behaviour of a client. */
 export interface ProfileFact {
   says: string;
   grounds: Grounds;
-  /** Where to read it. */
+  /** URL of the source. */
   from: string;
 }
 
-/** Where protected resource metadata is looked for. */
+/** Places of protected resource metadata. */
 export type ResourcePlaceName = 'by the challenge' | 'with the path' | 'at the root';
 
-/** How a client writes the `resource` that is published. */
+/** Spelling of the published `resource` in a client's requests. */
 export type ResourceSpelling = 'published' | 'slash' | 'origin';
 
 /**
- * When a client registers anew: where the token endpoint says `invalid_client`, where the authorization endpoint says so
- * in JSON before a browser is opened, when its person removes the login, or at each login.
+ * Condition for a new registration: `invalid_client` of the token endpoint, the same in JSON by the authorization
+ * endpoint before a browser is opened, removal of the login by the user, or each login.
  */
 export type RegistersAgain = 'on_invalid_client' | 'after_preflight' | 'by_hand' | 'each_time';
 
-/** How a client is known to behave, as data. What is not known stands as the SDK it is built on does it, and is said to be inferred. */
+/** The behaviour of a client, as data. Unknown behaviour is that of its SDK, marked as inferred. */
 export interface ClientProfile {
-  /** As `--as` takes it. */
+  /** Name for `--as`. */
   name: string;
   title: string;
-  /** Of this description: the day it was last compared with the client. */
+  /** Date of the last comparison of this profile with the client. */
   version: string;
-  /** The version of the client that was looked at; `unknown` for services. */
+  /** Examined version of the client; `unknown` for services. */
   observed: string;
   facts: readonly ProfileFact[];
-  /** Where its requests come from: the user's machine, a data centre, a web page. */
+  /** Origin of its requests: the user's machine, a data centre, a web page. */
   runsOn: 'machine' | 'cloud' | 'page';
-  /** Sent with every request, where it has one that proxies are known to act upon. */
+  /** Sent with every request, if proxies are known to react to it. */
   userAgent?: string;
-  /** In which order metadata of the resource is looked for. */
+  /** Order of the places of resource metadata. */
   resourcePlaces: readonly ResourcePlaceName[];
-  /** Whether a challenge that names a place is the only one that is asked. Without metadata the origin is taken. */
+  /** True if the place named by a challenge is the only one requested. Without metadata the origin is used. */
   challengeDecides: boolean;
-  /** How `resource` is compared: byte for byte, as parsed URLs, as the same URL or one above it. */
+  /** Comparison of `resource`: byte for byte, as parsed URLs, or as the same URL or a parent. */
   resource: 'exact' | 'url' | 'covers';
-  /** How the issuer of the metadata is compared with the one asked for. */
+  /** Comparison of the metadata's issuer with the requested one. */
   issuer: 'exact' | 'exact_or_slash' | 'unchecked';
-  /** Whether metadata of an issuer with a path is also looked for at the root. */
+  /** True if metadata of an issuer with a path is also requested at the root. */
   issuerAtRoot: boolean;
-  /** What it does where an authorization server has no metadata: it takes /authorize, /token and /register there, or stops. */
+  /** Behaviour without authorization server metadata: it uses /authorize, /token and /register, or stops. */
   withoutMetadata: 'default_endpoints' | 'stops';
-  /** What it makes of `code_challenge_methods_supported`. */
+  /** Use of `code_challenge_methods_supported`. */
   pkce: 'must_list' | 'if_listed' | 'unread';
-  /** In the order of its choice. */
+  /** In order of preference. */
   registration: readonly ('metadata_document' | 'dynamic')[];
-  /** Its client ID metadata document, and whether it uses it only where the server lists `none`. */
+  /** URL of its client ID metadata document; `needsNone` if it uses it only with a server that lists `none`. */
   metadataDocument?: { url: string; needsNone: boolean };
-  /** What it registers with (RFC 7591 section 2), but for its name: the doctor says who it is. */
+  /** Its registration request (RFC 7591 section 2), except for its name: the doctor identifies itself. */
   registrationBody: { redirect_uris: readonly string[] } & Readonly<Record<string, unknown>>;
-  /** A redirect URI as a login sends it; its port is any. */
+  /** A redirect URI as sent by a login, with any port. */
   redirectUri: string;
-  /** What its own metadata document is known to say, but for its `client_id`. */
+  /** Known content of its metadata document, except for `client_id`. */
   document?: { redirect_uris: readonly string[] } & Readonly<Record<string, unknown>>;
-  /** How it writes `resource`, in the order of the requests of a login: to authorize, for tokens, to refresh. */
+  /** Spelling of `resource` in the requests of a login, in order: authorization, token, refresh. */
   resourceSpellings: readonly [ResourceSpelling, ...ResourceSpelling[]];
-  /** Which scopes it asks for: those of the challenge, all the authorization server lists, or none. */
+  /** Requested scopes: those of the challenge, all that the authorization server lists, or none. */
   asksScopesOf: 'challenge' | 'issuer' | 'nobody';
   registersAgain: RegistersAgain;
-  /** Tolerances it does not get through a login without, or through an hour of use. */
+  /** Tolerances that it needs for a login, or for an hour of use. */
   needs: readonly ToleranceName[];
 }
+
+/** Behaviour of clients that use the TypeScript SDK v1 without changes. */
+export const sdkV1Behaviour = {
+  resourcePlaces: ['by the challenge', 'with the path', 'at the root'],
+  challengeDecides: true,
+  resource: 'covers',
+  issuer: 'unchecked',
+  issuerAtRoot: false,
+  withoutMetadata: 'default_endpoints',
+  pkce: 'if_listed',
+  resourceSpellings: ['published'],
+  asksScopesOf: 'challenge',
+  registersAgain: 'on_invalid_client',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken'],
+} as const satisfies Partial<ClientProfile>;
+
+/** Registration members that most clients send. */
+export const publicClientBody = {
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+} as const;

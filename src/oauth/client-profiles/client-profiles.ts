@@ -2,10 +2,9 @@ import { claudeAi, claudeCode } from './claude.ts';
 import type { ClientProfile } from './client-profile.ts';
 import { cursor, vscode } from './editors.ts';
 import { chatgpt, codex } from './openai.ts';
-import { pythonSdk, sdkV1, sdkV2 } from './sdks.ts';
-import { copilotCli, geminiCli, inspector, mcpRemote } from './tools.ts';
+import { copilotCli, geminiCli, inspector, mcpRemote, pythonSdk, sdkV1, sdkV2 } from './tools.ts';
 
-/** Every client whose behaviour is written down here, in the order of the table. */
+/** All clients with a known behaviour, in the order of the table. */
 export const clientProfiles: readonly ClientProfile[] = [
   claudeCode,
   claudeAi,

@@ -1,60 +1,61 @@
 import { createHash } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
-import { type DpopNonces, nonceLifeSeconds } from './nonces.ts';
 import {
   checkProofClaims,
   checkProofHeader,
+  type DpopNonces,
+  nonceLifeSeconds,
   type ProofClaims,
   type ProofFault,
   proofWindowSeconds,
+  type UsedProofs,
 } from './proof-checks.ts';
-import type { UsedProofs } from './used-proofs.ts';
 
-/** How a resource server takes proofs. */
+/** DPoP policy of a resource server. */
 export interface DpopPolicy {
-  /** Origin of the public URL: what proofs name, whatever `Host` says. */
+  /** Origin of the public URL: proofs name it, whatever `Host` says. */
   publicOrigin: string;
   nonces: DpopNonces;
   usedProofs: UsedProofs;
-  /** Whether a proof needs a nonce of ours, however recent it is. */
+  /** True if a proof needs a nonce of this server, however recent it is. */
   requireNonce: boolean;
-  /** Whether tokens that are bound to no key are refused. */
+  /** True to reject bearer tokens. */
   required: boolean;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** A request, as far as proofs are about it. */
+/** The parts of a request that a proof covers. */
 export interface ProvenRequest {
   method: string;
-  /** Path and query, as the client sent them. */
+  /** Path and query as sent. */
   target: string;
   /** Every `DPoP` header field, in order. */
   proofs: readonly string[];
 }
 
-/** A token, and the key it is bound to. */
+/** A token with the thumbprint of its key. */
 export interface BoundToken {
   accessToken: string;
   keyThumbprint: string;
 }
 
-/** Whether the proof is good, with the nonce the client should use from now on where it used none or an older one. */
+/** The result, with the nonce for the client's next proof if it used none or an older one. */
 export interface ProofVerdict {
   fault?: ProofFault;
   nextNonce?: string;
 }
 
-/** Longest proof looked at, in characters. */
+/** Maximum length of a proof, in characters. */
 const maxProofLength = 8192;
 
-/** How long a used proof could be good again, in seconds: as long as its nonce, or as its time lies in the window. */
+/** Retention of a used proof, in seconds: the lifetime of its nonce, or the time window of its `iat`. */
 const rememberedSeconds = nonceLifeSeconds + 2 * proofWindowSeconds;
 
 /**
- * Decides whether a request proves that its sender holds the key of a token: one proof, its header, its signature,
- * what it says, its key, and that it was never used before.
- * @throws what the memory of used proofs throws when it cannot tell
+ * Verifies the proof of possession for a token: a single proof, its header, its signature, its claims, its key, and its
+ * first use.
+ * @throws as the replay detection if it is unavailable
  * @see RFC 9449 sections 4.3 and 7.1 (A13-09)
  */
 export async function verifyProof(
@@ -91,7 +92,7 @@ export async function verifyProof(
   return { ...nextNonce };
 }
 
-/** What a proof says once its signature was found good, and the thumbprint of its key (RFC 7638). */
+/** The claims of a proof with a valid signature, and the thumbprint of its key (RFC 7638). */
 type ReadProof = { claims: ProofClaims; thumbprint: string } | { fault: ProofFault };
 
 async function readProof(proof: string): Promise<ReadProof> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, type JWK, SignJWT } from 'jose';
 
-/** Who a resource server is at the authorization server, and what it proves that with. */
+/** Identity and credential of a resource server at the authorization server. */
 export type IntrospectionClient = { clientId: string } & (
   | {
       /** Sent by `client_secret_basic`. */
@@ -15,7 +15,7 @@ export type IntrospectionClient = { clientId: string } & (
     }
 );
 
-/** What is sent beside the token. */
+/** Client authentication sent with the token. */
 export interface ClientProof {
   headers: Record<string, string>;
   fields: Record<string, string>;
@@ -23,7 +23,7 @@ export interface ClientProof {
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** How long an assertion is good, in seconds. */
+/** Lifetime of an assertion, in seconds. */
 const assertionSeconds = 60;
 
 /** @returns the text in `application/x-www-form-urlencoded`, as credentials are encoded (RFC 6749 section 2.3.1) */
@@ -32,8 +32,8 @@ function formEncode(text: string): string {
 }
 
 /**
- * Creates what a client proves with who it is, once for each request.
- * @param issuer the authorization server, which an assertion is for and nobody else
+ * Creates a function that returns fresh client authentication for each request.
+ * @param issuer the authorization server, the only audience of an assertion
  * @param now epoch seconds
  * @see RFC 6749 section 2.3.1; RFC 7523 sections 2.2 and 3
  */

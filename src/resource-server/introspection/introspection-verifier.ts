@@ -1,60 +1,69 @@
+import { hash } from 'node:crypto';
+import { setBounded } from '../../collections/caches.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { readBounded } from '../bounded-body.ts';
-import { type JwtPart, keyThumbprintOf } from '../jwt/jwt-checks.ts';
+import { readBounded } from '../jwt/issuer-keys.ts';
+import {
+  checkJwtClaims,
+  type JwtExpectation,
+  type JwtFault,
+  type JwtPart,
+  keyThumbprintOf,
+} from '../jwt/jwt-checks.ts';
 import type { TokenVerifier } from '../token-verifier.ts';
-import { createAnswerCache } from './answer-cache.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
-import { checkIntrospection } from './introspection-checks.ts';
 
-/** The issuer cannot be asked, so nobody can tell whether a token is good. Nothing the caller did. */
+/** The issuer is unavailable, so the token cannot be verified. Not the caller's fault. */
 export class IntrospectionUnavailable extends Error {
   override name = 'IntrospectionUnavailable';
-  /** For Koa, which makes it the answer. */
+  /** Koa sends it as the response status. */
   readonly status = 503;
   readonly expose = true;
 }
 
-/** What a verifier that asks the issuer is made of. */
+/** Options of {@link createIntrospectionVerifier}. */
 export interface IntrospectionVerifierOptions {
-  /** Identifier of the issuer whose tokens are taken; nobody else's. */
+  /** Identifier of the only accepted issuer. */
   issuer: string;
-  /** Where it answers (`introspection_endpoint` of its metadata): https, or http on this machine. */
+  /** URL of its `introspection_endpoint`: https, or http on this machine. */
   introspectionUrl: string;
-  /** The resource's own identifier, which `aud` has to name. */
+  /** Resource identifier that `aud` has to contain. */
   resource: string;
-  /** As whom it is asked. */
+  /** Client credentials for the introspection requests. */
   client: IntrospectionClient;
-  /** How long an answer stands, which is how long a revoked token goes on: up to 60 seconds, 5 by default, 0 for never. */
+  /**
+   * Cache time of a response, in seconds, during which a revoked token is still accepted: up to 60, 5 by default, 0 for
+   * no cache.
+   */
   cacheSeconds?: number;
-  /** Epoch seconds; the clock of the machine by default. */
+  /** Returns epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Sends the requests; the runtime's own by default. */
+  /** Sends the requests; default is the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Longest token asked about, in characters. */
+/** Maximum length of a token, in characters. */
 const maxLength = 8192;
 
-/** Largest answer, in bytes. */
+/** Maximum size of a response, in bytes. */
 const maxBytes = 64 * 1024;
 
 const timeoutMs = 2_500;
 
-/** Most questions under way at once: more callers than that are told to come back. */
+/** Maximum concurrent introspection requests; further callers are asked to retry. */
 const maxConcurrent = 100;
 
 const defaultCacheSeconds = 5;
 const maxCacheSeconds = 60;
 
 /**
- * Creates the verifier of tokens that only their issuer can read: it is asked about each (RFC 7662), with proof of who
- * asks. What it answers stands for some seconds. A token is good where the issuer calls it active and it is an access token
- * of that issuer, for this resource, with times, client and subject as they should be.
- * @returns a verifier that throws IntrospectionUnavailable where the issuer does not answer as the standard says
- * @throws TypeError for a URL that a secret must not be sent to, a key without `alg`, or a time out of bounds
+ * Creates a verifier that asks the issuer about each token by introspection (RFC 7662), with client authentication, and
+ * caches responses for some seconds. A token is valid if the issuer calls it active and it is an access token of this
+ * issuer for this resource, with valid times, client and subject.
+ * @returns a verifier that throws IntrospectionUnavailable if the issuer does not respond as the standard says
+ * @throws TypeError for a URL to which no secret may be sent, a key without `alg`, or a cache time out of bounds
  * @see RFC 7662 sections 2 and 4 (A12-11, T-096, T-097, T-100)
  */
 export function createIntrospectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
@@ -66,7 +75,7 @@ export function createIntrospectionVerifier(options: IntrospectionVerifierOption
   if (client.privateKey !== undefined && client.privateKey.alg === undefined)
     throw new TypeError('client.privateKey: needs alg, the algorithm it signs with');
   const prove = createClientProof(client, issuer, now);
-  const cache = createAnswerCache({ keepSeconds: cacheSeconds, now });
+  const cache = createIntrospectionCache({ keepSeconds: cacheSeconds, now });
   let underWay = 0;
 
   const send = async (token: string): Promise<JwtPart> => {
@@ -111,7 +120,10 @@ export function createIntrospectionVerifier(options: IntrospectionVerifierOption
   };
 }
 
-/** A secret and a token go to this URL. @throws TypeError */
+/**
+ * A secret and a token are sent to this URL.
+ * @throws TypeError
+ */
 function requireSafeUrl(text: string): URL {
   const url = URL.parse(text);
   const isLoopback = url !== null && isLoopbackHost(url.hostname);
@@ -139,4 +151,105 @@ function describeCaller(answer: JwtPart, issuer: string, resource: string): Auth
     expiresAt: Number(answer.exp),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
   });
+}
+
+/** The caller of a token; undefined if the token is invalid. */
+export type Learned = AuthInfo | undefined;
+
+/** Cached introspection results. */
+export interface IntrospectionCache {
+  /** Returns the cached result for a token, or calls `ask` once for all concurrent callers. */
+  find(token: string, ask: () => Promise<Learned>): Promise<Learned>;
+}
+
+/** Maximum number of cached valid tokens, and of invalid ones: a flood of invalid tokens evicts no valid one. */
+const maxKept = 10_000;
+
+/** Options of {@link createIntrospectionCache}. */
+export interface IntrospectionCacheOptions {
+  /** Cache time, limited by the expiry of the token; 0 only shares concurrent requests. */
+  keepSeconds: number;
+  /** Returns epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Creates the cache of introspection results, keyed by token hash; failures are not cached.
+ * @see RFC 7662 section 4 (a revoked token is accepted for the cache time)
+ */
+export function createIntrospectionCache({
+  keepSeconds,
+  now,
+}: IntrospectionCacheOptions): IntrospectionCache {
+  const good = new Map<string, { learned: Learned; until: number }>();
+  const bad = new Map<string, { learned: Learned; until: number }>();
+  const underWay = new Map<string, Promise<Learned>>();
+
+  const keep = (name: string, learned: Learned): void => {
+    const kept = learned ? good : bad;
+    const until = Math.min(now() + keepSeconds, learned?.expiresAt ?? Number.POSITIVE_INFINITY);
+    if (until > now()) setBounded(kept, name, { learned, until }, maxKept);
+    else kept.delete(name);
+  };
+
+  return {
+    async find(token, ask) {
+      const name = hash('sha256', token, 'base64url');
+      const known = good.get(name) ?? bad.get(name);
+      if (known && known.until > now()) return known.learned;
+      const running = underWay.get(name);
+      if (running) return running;
+      const asked = ask()
+        .then((learned) => {
+          good.delete(name);
+          keep(name, learned);
+          return learned;
+        })
+        .finally(() => underWay.delete(name));
+      underWay.set(name, asked);
+      return asked;
+    },
+  };
+}
+
+/** Reasons why an active token is no access token for this resource. */
+export type IntrospectionFault = JwtFault | 'other_issuer' | 'no_access_token' | 'binding_without_key';
+
+/** Expected properties of an active token. */
+export interface IntrospectionExpectation extends JwtExpectation {
+  issuer: string;
+}
+
+type IntrospectionCheck = (
+  answer: JwtPart,
+  expected: IntrospectionExpectation,
+) => IntrospectionFault | undefined;
+
+const checks: readonly IntrospectionCheck[] = [
+  ({ iss }, { issuer }) => (iss === undefined || iss === issuer ? undefined : 'other_issuer'),
+  // Some servers introspect refresh tokens, too; `token_use` distinguishes them.
+  ({ token_use }) =>
+    token_use === undefined || token_use === 'access_token' ? undefined : 'no_access_token',
+  ({ token_type }) =>
+    typeof token_type === 'string' && /^(bearer|dpop)$/i.test(token_type) ? undefined : 'no_access_token',
+  ({ token_type, cnf }) =>
+    /^dpop$/i.test(String(token_type)) && cnf === undefined ? 'binding_without_key' : undefined,
+];
+
+/**
+ * Verifies an active introspection response, in this order: issuer, kind of token, then the claims as for a JWT; only
+ * `iat` and `jti`, which RFC 7662 makes optional, may be missing. A response without `iss` is of the issuer that was
+ * asked.
+ * @returns the first fault
+ * @see RFC 7662 sections 2.2 and 4; RFC 9449 section 6.2 (A12-11, T-096, T-100)
+ */
+export function checkIntrospection(
+  answer: JwtPart,
+  expected: IntrospectionExpectation,
+): IntrospectionFault | undefined {
+  for (const check of checks) {
+    const fault = check(answer, expected);
+    if (fault) return fault;
+  }
+  return checkJwtClaims({ iat: expected.nowSeconds, jti: 'none', ...answer }, expected);
 }

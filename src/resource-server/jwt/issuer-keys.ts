@@ -1,38 +1,37 @@
 import { type CompactVerifyGetKey, createRemoteJWKSet, customFetch, errors } from 'jose';
-import { readBounded } from '../bounded-body.ts';
 
-/** The keys of an issuer cannot be had, so nobody can tell whether its tokens are good. Nothing the caller did. */
+/** The keys of the issuer are unavailable, so the token cannot be verified. Not the caller's fault. */
 export class IssuerKeysUnavailable extends Error {
   override name = 'IssuerKeysUnavailable';
-  /** For Koa, which makes it the answer. */
+  /** Koa sends it as the response status. */
   readonly status = 503;
   readonly expose = true;
 }
 
-/** Where an issuer publishes its keys, and how they are fetched. */
+/** The location of an issuer's keys. */
 export interface IssuerKeysOptions {
   jwksUrl: string;
-  /** Fetches the keys; bounds where it may connect to are for whoever gives it. */
+  /** Fetches the keys; it has to restrict the destinations. */
   fetch: typeof globalThis.fetch;
 }
 
-/** Largest document of keys, in bytes (T-057). */
+/** Maximum size of a key set, in bytes (T-057). */
 const maxBytes = 64 * 1024;
 
 const timeoutMs = 2_500;
 
-/** How long an issuer that gave no keys is left alone, in milliseconds. */
+/** Pause after a failed fetch, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Keys are fetched again after this long, and no sooner than this after the last time, whatever keys tokens name. */
+/** Maximum age of cached keys, and minimum pause between fetches whatever key ids tokens name. */
 const freshness = { cacheMaxAge: 10 * 60_000, cooldownDuration: 30_000 } as const;
 
 /**
- * Finds keys of an issuer by the header of a token. They are kept, fetched again when a token names one that is not among
- * them, and not more often than twice a minute, so that made-up key ids cost the issuer nothing. `jose` for that: it
- * keeps one fetch for all who wait, and ends with keys that were withdrawn.
- * @returns a function that throws a JOSEError where there is no such key or more than one, and IssuerKeysUnavailable
- *   where the keys cannot be had
+ * Creates a function that finds the key of an issuer for a token header. Keys are cached and fetched again if a token
+ * names an unknown one, at most twice a minute, so that invented key ids cost the issuer nothing. It uses `jose`, which
+ * shares concurrent fetches and drops withdrawn keys.
+ * @returns throws a JOSEError if there is no such key or more than one, and IssuerKeysUnavailable if the keys cannot be
+ * fetched
  * @see RFC 7517 section 5; RFC 8725 section 3.10 (A12-11, T-099)
  */
 export function createIssuerKeys({ jwksUrl, fetch }: IssuerKeysOptions): CompactVerifyGetKey {
@@ -67,4 +66,19 @@ function unavailable(cause: unknown): IssuerKeysUnavailable {
 
 function isAboutTheKey(error: unknown): boolean {
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+}
+
+/**
+ * Reads a response body up to a limit.
+ * @throws RangeError for a larger body; the rest is not read
+ */
+export async function readBounded(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new RangeError(`the answer has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -1,4 +1,4 @@
-/** Why a JWT is not an access token for us. */
+/** Reasons why a JWT is no access token for this resource. */
 export type JwtFault =
   | 'wrong_type'
   | 'algorithm_not_allowed'
@@ -17,26 +17,26 @@ export type JwtFault =
   | 'scope_is_no_text'
   | 'unknown_binding';
 
-/** A header or a set of claims, as it came. */
+/** The unverified members of a header or claims set. */
 export type JwtPart = Readonly<Record<string, unknown>>;
 
-/** What a token has to be for, and when. */
+/** Expected resource and time. */
 export interface JwtExpectation {
   resource: string;
   /** Epoch seconds. */
   nowSeconds: number;
 }
 
-/** Algorithms access tokens may be signed with; never a shared secret, never `none` (RFC 9068 section 2.1, T-098). */
+/** Accepted signature algorithms; never a shared secret, never `none` (RFC 9068 section 2.1, T-098). */
 export const tokenAlgorithms = ['ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA', 'PS256', 'RS256'] as const;
 
-/** How far the issuer's clock may differ from ours, in seconds (T-097). */
+/** Accepted clock skew of the issuer, in seconds (T-097). */
 const maxClockSkewSeconds = 60;
 
-/** An access token that lives longer than this, in seconds, is a mistake, not a token. */
+/** Maximum lifetime of an access token, in seconds; a longer one is a mistake. */
 const maxLifetimeSeconds = 366 * 24 * 60 * 60;
 
-/** Longest name of a key, a subject, a client or a token, in characters (T-099). */
+/** Maximum length of a key id, subject, client or token id, in characters (T-099). */
 const maxNameLength = 512;
 
 const headerChecks: readonly ((header: JwtPart) => JwtFault | undefined)[] = [
@@ -66,7 +66,7 @@ const claimChecks: readonly ((claims: JwtPart, expected: JwtExpectation) => JwtF
 ];
 
 /**
- * Checks the header of a token, in this order: type, algorithm, nothing critical, the name of a key.
+ * Verifies the header of a token, in this order: type, algorithm, no critical extension, key id.
  * @returns the first fault
  * @see RFC 9068 sections 2.1 and 4; RFC 8725 sections 3.1 and 3.11; RFC 7515 section 4.1.11 (A12-11)
  */
@@ -79,8 +79,8 @@ export function checkJwtHeader(header: JwtPart): JwtFault | undefined {
 }
 
 /**
- * Checks the claims of a token whose issuer is trusted, in this order: audience, times, who and which, scope, binding.
- * A token that is bound in a way we do not know is refused: it is no bearer token.
+ * Verifies the claims of a trusted issuer's token, in this order: audience, times, identifiers, scope, binding. A token
+ * with an unknown binding is rejected: it is no bearer token.
  * @returns the first fault
  * @see RFC 9068 sections 2.2 and 4; RFC 7800 section 3.1 (A12-11)
  */
@@ -92,14 +92,14 @@ export function checkJwtClaims(claims: JwtPart, expected: JwtExpectation): JwtFa
   return undefined;
 }
 
-/** The thumbprint of the key a `cnf` claim names; undefined where it names none, or something else as well. */
+/** Returns the key thumbprint of a `cnf` claim; undefined if it has none, or another member as well. */
 export function keyThumbprintOf(cnf: unknown): string | undefined {
   if (typeof cnf !== 'object' || cnf === null || Object.keys(cnf).length !== 1) return undefined;
   const { jkt } = cnf as { jkt?: unknown };
   return isName(jkt) ? jkt : undefined;
 }
 
-/** Media types have no case, and may bear their `application/` (RFC 7515 section 4.1.9). */
+/** Media types are case-insensitive and may have the prefix `application/` (RFC 7515 section 4.1.9). */
 function isTokenType(typ: unknown): boolean {
   return typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ);
 }

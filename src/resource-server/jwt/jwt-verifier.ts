@@ -11,34 +11,33 @@ import {
   tokenAlgorithms,
 } from './jwt-checks.ts';
 
-/** An issuer whose tokens are taken. */
+/** An issuer whose tokens are accepted. */
 export interface TrustedIssuer {
-  /** Its identifier, as `iss` has it, letter by letter. */
+  /** Issuer identifier, exactly as in `iss`. */
   issuer: string;
-  /** Where its keys are (`jwks_uri` of its metadata). */
+  /** URL of its keys (`jwks_uri` of its metadata). */
   jwksUrl: string;
 }
 
-/** What a verifier of JWTs is made of. */
+/** Options of {@link createJwtVerifier}. */
 export interface JwtVerifierOptions {
-  /** Whose tokens are taken; nobody else's. */
+  /** The only accepted issuers. */
   issuers: readonly TrustedIssuer[];
-  /** The resource's own identifier, which `aud` has to name. */
+  /** Resource identifier that `aud` has to contain. */
   resource: string;
-  /** Epoch seconds; the clock of the machine by default. */
+  /** Returns epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Fetches keys; the runtime's own by default. */
+  /** Fetches keys; default is the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** Longest token looked at, in characters. */
+/** Maximum length of a token, in characters. */
 const maxLength = 8192;
 
 /**
- * Creates the verifier of JWT access tokens (RFC 9068) for a resource server that does not stand beside its issuer. What
- * is cheap is looked at first: header, issuer and claims, and only then a key is found and the signature checked. No key
- * is ever taken from the token itself, or from where it points to. A token that was revoked is taken until it expires:
- * who needs more asks the issuer (RFC 7662).
+ * Creates the verifier of JWT access tokens (RFC 9068) for a resource server apart from its issuer. Cheap checks come
+ * first: header, issuer and claims, then the key and the signature. No key is ever taken from the token, or from a URL
+ * in it. A revoked token is accepted until it expires; introspection (RFC 7662) avoids that.
  * @see RFC 9068 section 4; RFC 8725 (A12-11, T-097, T-098, T-099, T-100)
  */
 export function createJwtVerifier(options: JwtVerifierOptions): TokenVerifier {

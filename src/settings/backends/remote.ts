@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { headerNameForm } from '../../oauth/header-form.ts';
-import { isOwnHeader } from '../../oauth/own-headers.ts';
+import { headerNamePattern, isOwnHeader } from '../../oauth/headers.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -12,29 +11,29 @@ function isServerUrl(value: string): boolean {
   );
 }
 
-/** A backend that is reached by URL. */
+/** Setting: a backend reached by URL. */
 export const remoteBackendSettings = z.strictObject({
   url: z
     .string()
     .refine(isServerUrl, { error: 'must be an absolute http or https URL without user name or fragment' })
-    .describe('where the MCP server is'),
+    .describe('URL of the MCP server'),
   transport: z
     .enum(['auto', 'http', 'sse', 'rest'])
     .default('auto')
-    .describe('how it is spoken to: Streamable HTTP, HTTP+SSE, Rest, or what it turns out to speak'),
+    .describe('transport: Streamable HTTP, HTTP+SSE, Rest, or detected automatically'),
   headers: z
     .record(
       z
         .string()
-        .regex(headerNameForm, { error: 'must be the name of a header' })
+        .regex(headerNamePattern, { error: 'must be the name of a header' })
         .refine((name) => !isOwnHeader(name), {
           error: 'is set by this server itself: leave it out',
         }),
       z.union([
         z.string().min(1).describe('its value, a secret'),
-        z.strictObject({ env: z.string().min(1).describe('the variable of the environment with its value') }),
+        z.strictObject({ env: z.string().min(1).describe('environment variable with its value') }),
         z.strictObject({
-          file: z.string().min(1).describe('the file with its value; nobody else may read it'),
+          file: z.string().min(1).describe('file with its value, readable by its owner only'),
         }),
       ]),
     )
@@ -46,7 +45,7 @@ export const remoteBackendSettings = z.strictObject({
     .max(100_000)
     .default(1000)
     .describe(
-      'most connections to it, half for calls and half for streams of sessions; an account has a fifth of each at most',
+      'maximum connections, half for calls and half for session streams; an account has at most a fifth of each',
     ),
   pingSeconds: z
     .int()
@@ -54,7 +53,7 @@ export const remoteBackendSettings = z.strictObject({
     .max(3600)
     .default(60)
     .describe(
-      'how long a session there may say nothing until it is pinged, in seconds; one that misses pings is left for a new one; 0 for never',
+      'seconds without a message after which a session is pinged; a session that misses pings is replaced; 0 for never',
     ),
   maxAnswerValues: z
     .int()
@@ -62,16 +61,16 @@ export const remoteBackendSettings = z.strictObject({
     .max(10_000_000)
     .default(50_000)
     .describe(
-      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+      'maximum number of values in a response, arrays and objects included; a million block the server for half a second',
     ),
   dangerouslyPlainHttpBecause: z
     .string()
     .min(10)
     .optional()
     .describe(
-      'why http may be spoken with it on the public internet, where everybody on the way reads and changes it; without a reason http goes to this machine and private networks only',
+      'reason to use http on the public internet, where everybody on the way can read and change it; without a reason http is allowed only to this machine and private networks',
     ),
 });
 
-/** A server by URL behind the gate, as it was set. */
+/** A backend by URL after parsing. */
 export type RemoteBackendSettings = z.output<typeof remoteBackendSettings>;

@@ -8,43 +8,40 @@ const whole = (least: number, most: number) => z.int().min(least).max(most).opti
 
 const limits = z.strictObject({
   memoryMegabytes: whole(16, 1_000_000).describe(
-    'writable memory of each process, in megabytes; programs of Node need 500 and more',
+    'writable memory of each process, in megabytes; Node programs need 500 and more',
   ),
   cpuSeconds: whole(1, 10_000_000).describe(
-    'processor time of each process over its whole life, in seconds; then the system ends it',
+    'CPU time of each process over its whole life, in seconds; then the system ends it',
   ),
-  openFiles: whole(16, 1_000_000).describe('files and connections each process may have open'),
+  openFiles: whole(16, 1_000_000).describe('open files and connections of each process'),
   processes: whole(1, 100_000).describe(
-    'processes of the group of one; with more of them the whole group is ended',
+    'processes in the group of a process; beyond it the whole group is ended',
   ),
 });
 
 const sandbox = z.strictObject({
-  network: z.boolean().default(false).describe('whether it reaches the network'),
+  network: z.boolean().default(false).describe('the process has network access'),
   readable: z
     .array(z.string().regex(/^\//, { error: 'must be an absolute path' }))
     .default([])
-    .describe('paths it may read beside the programs of the system: where it is installed'),
+    .describe('additional readable paths besides the programs of the system: its installation'),
 });
 
-/** A backend that is a program. */
+/** Setting: a backend that is a program. */
 export const stdioBackendSettings = z.strictObject({
-  command: z
-    .string()
-    .min(1)
-    .describe('the program: a path, or a name to look for in PATH; no shell reads it'),
-  args: z.array(z.string()).default([]).describe('its arguments, as they are'),
+  command: z.string().min(1).describe('the program: a path, or a name to find in PATH; no shell is used'),
+  args: z.array(z.string()).default([]).describe('its arguments, passed as they are'),
   env: z
     .union([z.array(variable), z.record(variable, z.string())])
     .default([])
     .describe(
-      'names of variables of our environment it gets, or variables with their values, which are secrets; beside PATH, HOME, LANG, TERM and TMPDIR it gets no others',
+      'names of variables of our environment that it receives, or variables with their values, which are secrets; besides these it receives only PATH, HOME, LANG, TERM and TMPDIR',
     ),
   process: z
     .enum(['session', 'account', 'shared'])
     .default('session')
     .describe(
-      'who shares a process: nobody but the requests of one account with one client that belong to no session; all sessions and clients of an account; or everybody, for programs that keep nothing of a person and ask their client nothing',
+      'sharing of a process: only by the requests of one account with one client that belong to no session; by all sessions and clients of an account; or by everybody, for programs that keep no user data and send no requests to their client',
     ),
   idleSeconds: z
     .int()
@@ -52,34 +49,32 @@ export const stdioBackendSettings = z.strictObject({
     .max(604_800)
     .default(3600)
     .describe(
-      'how long a process nobody uses is kept, in seconds; its session goes on with a new one, and what the program kept in memory is lost',
+      'seconds after which an unused process is stopped; its session continues with a new process, and what the program kept in memory is lost',
     ),
   accountFolders: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'a folder in which each account has a private one, where its processes work, and which is their HOME and TMPDIR; without it all work in the folder of this process',
+      'folder in which each account has a private folder, the working directory, HOME and TMPDIR of its processes; default: all work in the working directory of Gatehouse',
     ),
-  limits: limits.optional().describe('what each process may use; nothing is limited by default'),
+  limits: limits.optional().describe('resource limits of each process; default: none'),
   sandbox: sandbox
     .optional()
     .describe(
-      'puts each process into a sandbox of bubblewrap: it writes its own folder and a /tmp of its own, and sees no other process; refused where bubblewrap is not installed or cannot work',
+      'runs each process in a bubblewrap sandbox: it can write to its own folder and a private /tmp, and sees no other process; rejected if bubblewrap is missing or does not work',
     ),
   spare: z
     .union([z.literal(0), z.literal(1)])
     .default(0)
-    .describe(
-      'processes that are started before anybody needs them; not with personal credentials or folders',
-    ),
+    .describe('processes started in advance; not with personal credentials or folders'),
   pingSeconds: z
     .int()
     .min(0)
     .max(3600)
     .default(30)
     .describe(
-      'how long a process may say nothing until it is pinged, in seconds; one that misses pings is replaced; 0 for never',
+      'seconds without a message after which a process is pinged; a process that misses pings is replaced; 0 for never',
     ),
   maxAnswerValues: z
     .int()
@@ -87,15 +82,15 @@ export const stdioBackendSettings = z.strictObject({
     .max(10_000_000)
     .default(50_000)
     .describe(
-      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+      'maximum number of values in a response, arrays and objects included; a million block the server for half a second',
     ),
   maxProcesses: z
     .int()
     .min(1)
     .max(10_000)
     .default(50)
-    .describe('most processes at once; an account has a fifth of them at most'),
+    .describe('maximum number of processes; an account has at most a fifth of them'),
 });
 
-/** A program behind the gate, as it was set. */
+/** A program backend after parsing. */
 export type StdioBackendSettings = z.output<typeof stdioBackendSettings>;

@@ -1,38 +1,40 @@
+import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import type { KeySet } from '../../crypto/keys.ts';
-import { type SchemaUpgrade, type Storage, StorageUnavailable } from '../storage.ts';
-import { createAccountStore } from './accounts.ts';
-import { createArtifactStore } from './artifacts.ts';
-import { createAuditStore } from './audit.ts';
-import { createBackendCredentialStore } from './backend-credentials.ts';
-import { createBackendObjectStore } from './backend-objects.ts';
-import { createClientDocumentStore } from './client-documents.ts';
-import { createClientStore } from './clients.ts';
-import { createDefinitionPinStore } from './definition-pins.ts';
-import { createIdentityStore } from './identities.ts';
-import { checkInstallation } from './installation.ts';
-import { createInvitationStore } from './invitations.ts';
-import { createMcpSessionStore } from './mcp-sessions.ts';
-import { createNoteStore } from './notes.ts';
-import { createOneTimeCodeStore } from './one-time-codes.ts';
-import { openDatabase } from './open.ts';
-import { watchOthersCommits } from './others-commits.ts';
-import { createPasskeyStore } from './passkeys.ts';
-import { createSealedRows } from './sealed-rows.ts';
-import { createSteadyRows } from './steady-rows.ts';
-import { createStillThere } from './still-there.ts';
+import type { KeySet } from '../../crypto/key-schedule.ts';
+import {
+  type Note,
+  type NoteStore,
+  type SchemaUpgrade,
+  type Storage,
+  StorageUnavailable,
+} from '../storage.ts';
+import { watchDataVersion } from './connection/data-version-watcher.ts';
+import { createSameFileAssertion, openDatabase } from './connection/open.ts';
+import { createRowCache } from './connection/row-cache.ts';
+import { createWriter, type Writer } from './connection/writer.ts';
+import { checkInstallation } from './data-folder/installation.ts';
+import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
+import { createArtifactStore } from './stores/artifacts.ts';
+import { createAuditStore } from './stores/audit.ts';
+import {
+  createBackendCredentialStore,
+  createBackendObjectStore,
+  createDefinitionPinStore,
+} from './stores/backends.ts';
+import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
+import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
+import { createMcpSessionStore } from './stores/mcp-sessions.ts';
+import { createSealedRows } from './stores/sealed-rows.ts';
+import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
-import { createUpstreamStore } from './upstreams.ts';
-import { createWriter } from './writer.ts';
 
 /**
  * Opens a SQLite database as the storage of an installation: WAL, `synchronous=FULL`, one writing connection.
- * @param file path of the database file; created where it is missing
- * @param keys the keys it is to be used with; they are checked against it where they are given, and without them its
- *   audit log is bound by no secret
- * @param beforeUpgrade is told that a database of an earlier version is about to be brought up
- * @param refuseWrites throws a StorageFault at each write, where none may be made once it is open
- * @throws StorageFault, KeyFileFault: a sentence each that says what to do
+ * @param file path of the database file; created if it is missing
+ * @param keys checked against the database; without keys the audit log is authenticated by no secret
+ * @param beforeUpgrade called before a database of an earlier version is upgraded
+ * @param refuseWrites throws a StorageFault at each write, for a storage that is read-only once it is open
+ * @throws StorageFault, KeyFileFault with a sentence that says what to do
  */
 export function openSqliteStorage(
   file: string,
@@ -44,21 +46,25 @@ export function openSqliteStorage(
     if (keys) checkInstallation(opened, keys);
   };
   const db = openDatabase(file, check, beforeUpgrade);
-  const checkStillThere = createStillThere(file);
-  const writer = createWriter(db, refuseWrites ?? checkStillThere);
+  const assertSameFile = createSameFileAssertion(file);
+  const writer = createWriter(db, refuseWrites ?? assertSameFile);
   const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
-  const othersCommits = watchOthersCommits(db);
-  const keepRows = createSteadyRows(db, othersCommits);
+  const foreignCommits = watchDataVersion(db);
+  const cacheRows = createRowCache(db, foreignCommits);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
-    accounts: createAccountStore(db, writer, keepRows),
-    artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, keepRows, othersCommits }),
+    accounts: createAccountStore(db, writer, cacheRows),
+    artifacts: createArtifactStore(db, writer, {
+      appendAudit: audit.appendWithin,
+      cacheRows,
+      foreignCommits,
+    }),
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
-    backendObjects: createBackendObjectStore(db, writer, othersCommits),
+    backendObjects: createBackendObjectStore(db, writer, foreignCommits),
     clientDocuments: createClientDocumentStore(db, writer),
-    clients: createClientStore(db, writer, keepRows),
+    clients: createClientStore(db, writer, cacheRows),
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
@@ -67,10 +73,10 @@ export function openSqliteStorage(
     passkeys: createPasskeyStore(db, writer),
     sealedRows: createSealedRows(db, writer),
     definitionPins: createDefinitionPinStore(db, writer),
-    upstreams: createUpstreamStore(db, writer, othersCommits),
+    upstreams: createUpstreamStore(db, writer, foreignCommits),
     async ping() {
       try {
-        checkStillThere();
+        assertSameFile();
         probe.get();
       } catch (cause) {
         throw new StorageUnavailable('the database cannot be read', { cause });
@@ -83,5 +89,33 @@ export function openSqliteStorage(
       await writer.idle();
       db.close();
     },
+  };
+}
+
+/** Creates the note store of a SQLite database. */
+export function createNoteStore(db: Database.Database, writer: Writer): NoteStore {
+  const columns = 'id, text, created_at AS createdAt';
+  const newestFirst = 'ORDER BY created_at DESC, id LIMIT ?';
+  const add = db.prepare('INSERT INTO notes (id, subject, text, created_at) VALUES (?, ?, ?, ?)');
+  const get = db.prepare<[string, string], Note>(`SELECT ${columns} FROM notes WHERE subject = ? AND id = ?`);
+  const list = db.prepare<[string, number], Note>(
+    `SELECT ${columns} FROM notes WHERE subject = ? ${newestFirst}`,
+  );
+  const search = db.prepare<[string, string, number], Note>(
+    `SELECT ${columns} FROM notes WHERE subject = ? AND instr(lower(text), lower(?)) > 0 ${newestFirst}`,
+  );
+  const remove = db.prepare('DELETE FROM notes WHERE subject = ? AND id = ?');
+
+  return {
+    add: (subject, text, nowSeconds) =>
+      writer.write(() => {
+        const note = { id: randomUUID(), text, createdAt: nowSeconds };
+        add.run(note.id, subject, text, nowSeconds);
+        return note;
+      }),
+    get: async (subject, noteId) => get.get(subject, noteId),
+    list: async (subject, limit) => list.all(subject, limit),
+    search: async (subject, text, limit) => search.all(subject, text, limit),
+    remove: (subject, noteId) => writer.write(() => remove.run(subject, noteId).changes === 1),
   };
 }

@@ -1,14 +1,13 @@
 import type Database from 'better-sqlite3';
-import { credentialChangeKeptSeconds } from '../backend-credentials.ts';
-import { documentKeptSeconds } from '../client-documents.ts';
-import { clientLifetimes } from '../clients.ts';
+import { credentialChangeRetentionSeconds } from '../backends.ts';
+import { clientLifetimes, documentRetentionSeconds } from '../clients.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
-import type { Writer } from './writer.ts';
+import type { Writer } from './connection/writer.ts';
 
-/** Rows removed in one commit: small enough that others hardly notice (T-180). */
+/** Rows removed in one commit: small enough to not delay other writes (T-180). */
 const batchSize = 500;
 
-/** Removes clients that registered themselves, that a condition holds for and no grant or open interaction hangs on. */
+/** Prepares the removal of self-registered clients that meet a condition and have no grant or open interaction. */
 function prepareClientSweep(db: Database.Database, condition: string): Database.Statement<[number]> {
   return db.prepare(
     `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition} AND origin = 'registered'
@@ -19,9 +18,9 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 }
 
 /**
- * Creates the sweeper of expired grants and artifacts, and then of clients, client documents, logins at upstreams and
- * changes of credentials that are no longer used.
- * @returns a function that removes what expired before a time (epoch seconds) and gives the number of rows
+ * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions and
+ * credential changes that are no longer used.
+ * @returns removes rows that expired before a time (epoch seconds) and returns their number
  */
 export function createSweeper(
   db: Database.Database,
@@ -61,14 +60,14 @@ export function createSweeper(
     ),
     db.prepare(
       `DELETE FROM backend_credential_changes WHERE id IN (SELECT id FROM backend_credential_changes
-         WHERE at < ? - ${credentialChangeKeptSeconds} LIMIT ${batchSize})`,
+         WHERE at < ? - ${credentialChangeRetentionSeconds} LIMIT ${batchSize})`,
     ),
     db.prepare(
       `DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
     db.prepare(
       `DELETE FROM client_documents WHERE url IN (SELECT url FROM client_documents
-         WHERE fetched_at < ? - ${documentKeptSeconds} LIMIT ${batchSize})`,
+         WHERE fetched_at < ? - ${documentRetentionSeconds} LIMIT ${batchSize})`,
     ),
   ];
   return async (nowSeconds) => {

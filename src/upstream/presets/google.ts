@@ -1,6 +1,5 @@
 import { asText } from '../../oauth/foreign-json.ts';
-import { isEmailVerified } from '../../oauth/identity-claims.ts';
-import { knownProviders } from '../../oauth/issuer.ts';
+import { isEmailVerified, knownProviders } from '../../oauth/issuer.ts';
 import type { UpstreamPreset } from './preset.ts';
 
 /** Addresses that are of Google itself. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountMark } from '../../crypto/account-mark.ts';
+import { accountMark } from '../../crypto/secret.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { CallerToken } from '../bond/standing.ts';

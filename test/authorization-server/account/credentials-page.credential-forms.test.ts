@@ -3,9 +3,9 @@ import {
   createOwnCredentials,
   type RouteForms,
 } from '../../../src/authorization-server/account/credentials-page.ts';
-import { generateSealingKey } from '../../../src/crypto/keys.ts';
+import { generateSealingKey } from '../../../src/crypto/key-schedule.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../../src/storage/backend-credentials.ts';
+import { credentialContext } from '../../../src/storage/backends.ts';
 import { account, startOfTime } from '../../storage/contract/subject.ts';
 import { openNewDatabase } from '../../storage/sqlite/subject.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSealedClientIds } from '../../../src/authorization-server/registration/sealed-client-ids.ts';
-import { createTextSeal } from '../../../src/crypto/text-seal.ts';
+import { createTextSeal } from '../../../src/crypto/sealed-box.ts';
 import { now, openClients } from './support/clients.ts';
 
 describe('a client', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type LinkWord, mayHonour } from '../../../src/authorization-server/bonds/link-standing.ts';
-import { StandingUnknown } from '../../../src/oauth/standing-unknown.ts';
+import { TokenStatusUnknown } from '../../../src/oauth/auth-info.ts';
 
 const saying = (word: LinkWord) => ({ check: () => word, retryAfterSeconds: () => 7 });
 
@@ -11,6 +11,6 @@ it('what hangs on a link is honoured while it stands, and not when it has ended 
 
 it('where nobody can tell, it is neither, and may be asked again (T-090)', async () => {
   const refusal = await mayHonour(saying('unavailable'), 'link').catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(StandingUnknown);
+  expect(refusal).toBeInstanceOf(TokenStatusUnknown);
   expect(refusal).toMatchObject({ retryAfterSeconds: 7 });
 });

@@ -18,12 +18,12 @@ async function answer(
 describe('an error', () => {
   it.each([
     ['invalid_client', 'This app is not known here'],
-    ['invalid_redirect_uri', 'This login cannot go back to the app'],
-    ['access_denied', 'Access was not given'],
+    ['invalid_redirect_uri', 'This login cannot return to the app'],
+    ['access_denied', 'Access was not granted'],
     ['server_error', 'Something went wrong here'],
-    ['a_code_without_words', 'The app sent a request that cannot be carried out'],
-    ['__proto__', 'The app sent a request that cannot be carried out'],
-    ['toString', 'The app sent a request that cannot be carried out'],
+    ['a_code_without_words', 'The app sent an invalid request'],
+    ['__proto__', 'The app sent an invalid request'],
+    ['toString', 'The app sent an invalid request'],
   ])('with the code %s says "%s" and what to do', async (code, title) => {
     const { response, text } = await answer({ code });
     expect(response.status).toBe(400);

@@ -3,7 +3,7 @@ import { grantKey, payloadContext } from '../../../src/authorization-server/engi
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
 import { acrOfUpstreamSession } from '../../../src/authorization-server/upstream-login/login-acr.ts';
 import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';
-import { accessTokenKeptSeconds, keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
+import { accessTokenRetentionSeconds, usedRetentionSeconds } from '../../../src/storage/artifacts.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { commit, link, upstreamSession } from '../../storage/contract/upstream.ts';
 import { startAdapters } from '../storage-subject.ts';
@@ -211,7 +211,7 @@ describe('an access token', () => {
     const { storage, adapter } = await startAdapters();
     await adapter('AccessToken').upsert('x', { jti: 'x', ...grant }, 60);
     const row = await storage.artifacts.find('AccessToken', hashSecret('AccessToken', 'x'));
-    expect(row?.expiresAt).toBe(startOfTime + 60 + accessTokenKeptSeconds);
+    expect(row?.expiresAt).toBe(startOfTime + 60 + accessTokenRetentionSeconds);
   });
 });
 
@@ -220,6 +220,6 @@ describe('a code', () => {
     const { storage, adapter } = await startAdapters();
     await adapter('AuthorizationCode').upsert('x', { jti: 'x', ...grant }, 60);
     const row = await storage.artifacts.find('AuthorizationCode', hashSecret('AuthorizationCode', 'x'));
-    expect(row?.expiresAt).toBe(startOfTime + 60 + keptAfterUseSeconds);
+    expect(row?.expiresAt).toBe(startOfTime + 60 + usedRetentionSeconds);
   });
 });

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../src/crypto/key-ring.ts';
-import { generateKeySet } from '../../../src/crypto/keys.ts';
+import { generateKeySet } from '../../../src/crypto/key-schedule.ts';
 import { postProven } from '../../support/bound-tokens.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, refresh, register } from '../../support/oauth.ts';

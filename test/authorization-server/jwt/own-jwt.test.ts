@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { jwtTokenId, looksLikeJwt, readOwnJwt } from '../../../src/authorization-server/jwt/own-jwt.ts';
-import { generateSigningKey } from '../../../src/crypto/keys.ts';
+import { generateSigningKey } from '../../../src/crypto/key-schedule.ts';
 import { hashSecret } from '../../../src/crypto/secret.ts';
 
 const issuer = 'https://as.example.com';

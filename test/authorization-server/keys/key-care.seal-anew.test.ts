@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSealAnew, type SealAnewOptions } from '../../../src/authorization-server/keys/key-care.ts';
-import { generateSealingKey } from '../../../src/crypto/keys.ts';
+import { generateSealingKey } from '../../../src/crypto/key-schedule.ts';
 import { createSealedBox, sealingKeyOf } from '../../../src/crypto/sealed-box.ts';
 
 /** Rows in memory, by context. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSealedClientIds } from '../../../src/authorization-server/registration/sealed-client-ids.ts';
-import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
 import { randomSecret } from '../../../src/crypto/secret.ts';
-import { createTextSeal } from '../../../src/crypto/text-seal.ts';
 import { clientLifetimes } from '../../../src/storage/clients.ts';
 
 const key = (id: string) => ({ id, key: randomSecret(32) });

@@ -22,7 +22,7 @@ describe('where an answer goes', () => {
     expect(describeAnswerTarget(en, { device })).toEqual({
       kind: 'device',
       name: 'BCDF-GHJK',
-      detail: `asked from 203.0.113.7, ${words}`,
+      detail: `requested from 203.0.113.7, ${words}`,
     });
   });
 });

@@ -40,7 +40,9 @@ describe('renderConsent', () => {
 
   it('names the upstream somebody came through, and the one that is asked next', () => {
     expect(renderConsent(en, { ...page, through: 'Work' })).toContain('through Work');
-    expect(renderConsent(en, { ...page, next: 'Work' })).toContain('If you allow this, Work is asked next');
+    expect(renderConsent(en, { ...page, next: 'Work' })).toContain(
+      'If you allow this, you continue to Work next',
+    );
     expect(renderConsent(en, page)).not.toMatch(/through|asked next/);
     expect(pageStructure(renderConsent(en, { ...page, through: hostile, next: hostile }))).toEqual(
       pageStructure(renderConsent(en, { ...page, through: 'Work', next: 'Work' })),
@@ -86,7 +88,7 @@ describe('renderConsent', () => {
 
   it('says so when no scope is asked for', () => {
     const html = renderConsent(en, { ...page, scopes: [] });
-    expect(html).toContain('The app asks for no particular permission.');
+    expect(html).toContain('The app asks for no specific permission.');
     expect(html).not.toContain('name="scope"');
   });
 
@@ -104,7 +106,9 @@ describe('renderConsent', () => {
   it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
     const html = renderConsent(en, { ...page, answer: { redirectUri: 'https://app.claude.ai/cb' } });
     expect(html).toContain('<strong>Described by claude.ai:</strong> that site calls the app');
-    expect(html).toContain('Your approval goes to <strong>app.claude.ai</strong>, which it names for this');
+    expect(html).toContain(
+      'Your approval goes to <strong>app.claude.ai</strong>, the destination that this site names',
+    );
     expect(html).not.toContain('Not checked:');
   });
 
@@ -216,7 +220,7 @@ describe('renderConsent for a device', () => {
     expect(html).toContain('Not checked:');
     expect(html).toContain('Any device can say that.');
     expect(html).toContain('the device that shows the code BCDF-GHJK');
-    expect(html).toContain('asked from 203.0.113.7, 2 minutes ago');
+    expect(html).toContain('requested from 203.0.113.7, 2 minutes ago');
     expect(html).toContain('Only continue if you started this yourself, on a device in front of you.');
     expect(html).not.toContain('Described by');
   });

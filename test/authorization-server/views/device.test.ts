@@ -17,14 +17,14 @@ describe('renderDeviceCode', () => {
     const html = renderDeviceCode(en, form);
     expect(html).toContain('<input type="hidden" name="xsrf" value="csrf-1">');
     expect(html).toContain('name="user_code"');
-    expect(html).toContain('Only go on if you started this yourself, on a device in front of you.');
+    expect(html).toContain('Only continue if you started this yourself, on a device in front of you.');
     expect(html).toContain('If somebody sent you this link or a code, close this page.');
     expect(renderDeviceCode(zhCn, form)).toContain('请输入您的设备上显示的代码');
   });
 
   it('has a code that a link brought compared, not typed', () => {
     const html = renderDeviceCode(en, { ...form, linkedCode: 'BCDF-GHJK' });
-    expect(html).toContain('Does your device show just this code?');
+    expect(html).toContain('Does your device show exactly this code?');
     expect(html).toContain('<p class="code">BCDF-GHJK</p>');
     expect(html).toContain('<input type="hidden" name="user_code" value="BCDF-GHJK">');
     expect(html).not.toContain('<input class="code"');
@@ -52,10 +52,10 @@ describe('renderDeviceConfirm', () => {
       '<p class="code">BCDF-GHJK</p>',
       '“Claude Code”',
       'described by <strong>claude.ai</strong>. Any device can say that.',
-      'asked from 203.0.113.7, 2 minutes ago',
+      'requested from 203.0.113.7, 2 minutes ago',
       'https://claude.ai/oauth/client.json',
       'Team notes',
-      'If you do not know this device, or somebody told you to do this, refuse',
+      'Refuse if you do not know this device',
     ])
       expect(html).toContain(shown);
   });

@@ -22,7 +22,7 @@ describe('renderLogout', () => {
 
   it('says where it goes on, as a host that cannot be mistaken (T-112)', () => {
     const html = renderLogout(en, { ...page, redirectUri: 'https://app.example.com/bye' });
-    expect(html).toContain('Afterwards you go on to <strong>app.example.com</strong>');
+    expect(html).toContain('Then you continue to <strong>app.example.com</strong>');
     expect(() => renderLogout(en, { ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
   });
 

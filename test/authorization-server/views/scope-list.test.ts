@@ -49,7 +49,7 @@ describe('the scopes on the consent page', () => {
   it('name the tools they open, and the tools that need none', () => {
     const html = render([asked('a', { tools: ['add_note', 'delete_note'] })], ['whoami']);
     expect(html).toContain('Tools: <code>add_note</code>, <code>delete_note</code>');
-    expect(html).toMatch(/Tools the app can use in any case: <code>whoami<\/code>/);
+    expect(html).toMatch(/Tools that need no permission: <code>whoami<\/code>/);
     expect(render([asked('a', { tools: [] }), asked('b')])).not.toContain('Tools');
   });
 

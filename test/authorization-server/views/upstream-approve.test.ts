@@ -27,7 +27,7 @@ describe('renderUpstreamApprove', () => {
       '“Claude Code”',
       'http://127.0.0.1:33418/callback',
       'Read your notes',
-      'Asked of Work',
+      'Requested from Work',
       'openid email',
       'Nothing is sent to <strong>Work</strong> before you continue here',
       'name="csrf" value="csrf-1"',

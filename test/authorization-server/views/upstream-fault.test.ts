@@ -29,7 +29,7 @@ describe('renderUpstreamFault', () => {
   it('has one sentence for whatever is wrong with an answer, and another for whoever may not come in (T-085)', () => {
     expect(renderUpstreamFault(en, { ...page, fault: 'refused' })).toContain('could not be accepted');
     const html = renderUpstreamFault(en, { ...page, fault: 'notAdmitted' });
-    expect(html).toContain('that login may not be used here');
+    expect(html).toContain('this login is not allowed here');
     expect(html).toContain('log in with it and link Work on your account page');
   });
 

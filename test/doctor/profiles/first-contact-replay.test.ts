@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { replayAddress } from '../../../src/doctor/profiles/first-contact-replay.ts';
 import { claudeAi } from '../../../src/oauth/client-profiles/claude.ts';
-import { sdkV1 } from '../../../src/oauth/client-profiles/sdks.ts';
+import { sdkV1 } from '../../../src/oauth/client-profiles/tools.ts';
 import { walked } from './walked.ts';
 
 describe('the address', () => {

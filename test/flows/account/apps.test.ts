@@ -68,9 +68,9 @@ describe('a connected app', () => {
       expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
       const { html } = await openAccount(gatehouse, { visitor, person });
       expect(html).toMatch(
-        /<li>Use what needs no permission <span class="detail">localhost:\d+<\/span><\/li>/,
+        /<li>Use everything that needs no permission <span class="detail">localhost:\d+<\/span><\/li>/,
       );
-      expect(html).not.toContain('nothing in particular');
+      expect(html).not.toContain('no specific permission');
       const [grant] = await gatehouse.administration.grants.list({ email: person.email });
       expect(grant?.resources).toEqual({ [gatehouse.mcpUrl]: [] });
 

@@ -41,7 +41,7 @@ const codeOf = (secret: string) =>
 const secretIn = (html: string) =>
   (/<dd><span class="detail">([A-Z2-7 ]+)</.exec(html)?.[1] ?? '').replaceAll(' ', '');
 
-/** Turns codes on; gives the secret and the recovery codes. */
+/** KeyedQueue codes on; gives the secret and the recovery codes. */
 async function turnOn(): Promise<{ visitor: Visitor; secret: string; recovery: string[]; page: OpenPage }> {
   const page = await openAccount(gatehouse, { person, page: '/codes' });
   const secret = secretIn(page.html);
@@ -110,12 +110,12 @@ describe('one-time codes', () => {
     const stranger = createVisitor();
     const login = await stranger.open(`${gatehouse.url}/account/login`);
     const csrf = /name="csrf" value="([^"]*)"/.exec(login.html)?.[1] ?? '';
-    const carriedOver = await stranger.open(`${gatehouse.url}/account/code`, {
+    const restoredRevocations = await stranger.open(`${gatehouse.url}/account/code`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ csrf, pending, code: codeOf(secret) }).toString(),
     });
-    expect(carriedOver.response.status).toBe(401);
+    expect(restoredRevocations.response.status).toBe(401);
     await gatehouse.administration.accounts.setPassword(person.email, 'another password');
     const late = await visitor.submit(page, '/account/code', [['code', codeOf(secret)]]);
     expect([late.response.status, isIn(late)]).toEqual([401, false]);

@@ -4,9 +4,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountMark } from '../../../src/crypto/account-mark.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../../src/storage/backend-credentials.ts';
+import { accountMark } from '../../../src/crypto/secret.ts';
+import { credentialContext } from '../../../src/storage/backends.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { type OpenPage, openAccount } from './support/account.ts';
@@ -73,7 +73,7 @@ describe('a key for an MCP server', () => {
   it('is kept sealed for its account, and stands in no page, log, file or audit row (T-094, T-194)', async () => {
     const secret = 'ntn_planted_4711';
     const entered = await enter('apiKey', `  ${secret}\n`);
-    expect(entered.html).toContain('Notion key is kept. If an app sent you here, you can go back to it.');
+    expect(entered.html).toContain('Notion key is stored. If an app sent you here, you can go back to it.');
     expect(entered.html).toContain('Replace Notion key');
     const sealed = await gatehouse.storage.backendCredentials.find({
       accountId,
@@ -110,7 +110,7 @@ describe('a key for an MCP server', () => {
     const of = await openAccount(gatehouse, { page, person: grace });
     expect(of.html).not.toContain('Replace');
     const entered = await post(of, page, { credential: 'apiKey', value: 'of-grace' });
-    expect(entered.html).toContain('Notion key is kept');
+    expect(entered.html).toContain('Notion key is stored');
     expect(await stored()).toHaveLength(1);
     const opened = await openAccount(gatehouse, { page });
     const removed = await post(opened, `${page}/remove`, { credential: 'apiKey' });
@@ -128,10 +128,10 @@ describe('a key for an MCP server', () => {
   });
 
   it.each([
-    ['', 400, 'There was nothing to keep.'],
-    ['   ', 400, 'There was nothing to keep.'],
+    ['', 400, 'The field is empty.'],
+    ['   ', 400, 'The field is empty.'],
     ['a\0b', 400, 'a line break or a control character'],
-    ['k'.repeat(8_193), 400, 'too long to be a key'],
+    ['k'.repeat(8_193), 400, 'too long for a key'],
   ])('is refused with a sentence: %j', async (value, status, sentence) => {
     const refused = await enter('space', value);
     expect(refused.response.status).toBe(status);
@@ -167,10 +167,10 @@ describe('a key for an MCP server', () => {
   it('that a call asked one account for is entered by no other (C7-04)', async () => {
     await gatehouse.storage.backendCredentials.remove({ accountId, route: 'notion', name: 'apiKey' });
     const mine = await openAccount(gatehouse, { page: `${page}/${accountMark(accountId)}` });
-    expect(mine.html).toContain('Keep Notion key');
+    expect(mine.html).toContain('Save Notion key');
     const other = await openAccount(gatehouse, { page: `${page}/${accountMark(accountId)}`, person: grace });
     expect(other.response.status).toBe(403);
-    expect(other.html).toContain('in the name of another account');
+    expect(other.html).toContain('for another account, not for the one');
     expect(other.html).not.toContain('name="value"');
   });
 

@@ -51,7 +51,7 @@ describe('passkeys', () => {
     });
     expect(answer.response.status).toBe(400);
     expect(answer.html).toContain('The passkey could not be used.');
-    expect(await gatehouse.storage.passkeys.isAnyKept()).toBe(false);
+    expect(await gatehouse.storage.passkeys.isAnyStored()).toBe(false);
   });
 
   it('of others cannot be seen or removed; one’s own can, and names are inert', async () => {
@@ -65,13 +65,13 @@ describe('passkeys', () => {
     );
     const own = await openAccount(gatehouse, { page: '/passkeys' });
     expect(own.html).toContain('&lt;b&gt;Key&lt;/b&gt;');
-    expect(own.html).toContain('kept on several devices');
+    expect(own.html).toContain('stored on several devices');
     const asking = /href="([^"]*\/passkeys\/remove[^"]*)"/.exec(own.html)?.[1] ?? '';
     expect((await page.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);
     const question = await own.visitor.open(new URL(asking, gatehouse.url).href);
     expect(question.html).toContain('Remove &lt;b&gt;Key&lt;/b&gt;?');
     expect(idsIn(question.html, '/account/passkeys/remove')).toEqual(['adas-key']);
-    expect(await gatehouse.storage.passkeys.isAnyKept()).toBe(true);
+    expect(await gatehouse.storage.passkeys.isAnyStored()).toBe(true);
     const after = await submitWithId(own.visitor, question, '/passkeys/remove', 'adas-key');
     expect(after.html).toContain('You have no passkey.');
     expect((await own.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);

@@ -160,7 +160,7 @@ describe('a reset link', () => {
     expect(done.url).toBe(`${gatehouse.url}/account/reset?done=1`);
     const again = await visitor.open(link);
     expect(again.response.status).toBe(400);
-    expect(again.html).toContain('ask whoever runs this server for a new link');
+    expect(again.html).toContain('ask the operator of this server for a new link');
     expect(again.html).toContain(`<a href="${gatehouse.url}/account/login">Log in</a>`);
   });
 

@@ -43,7 +43,7 @@ describe('a login to the account pages through an upstream', () => {
     expect(html).toContain(lin.email);
     expect(html).toContain('Accounts elsewhere (1)');
     const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams`);
-    expect(page.html).toContain(`There you are <bdi class="name">${lin.email}</bdi>`);
+    expect(page.html).toContain(`Your account there: <bdi class="name">${lin.email}</bdi>`);
     expect(page.html).toContain('You can log in with it.');
     expect(await audited(scene, 'login.succeeded')).toMatchObject([{ details: { upstream: 'work' } }]);
   });
@@ -155,7 +155,7 @@ describe('an account elsewhere', () => {
     expect(linked.url).toBe(`${scene.gatehouse.url}/account/upstreams?linked=work`);
     expect(linked.html).toContain('Your account at Work is linked.');
     expect(linked.html).toContain(lin.email);
-    expect(linked.html).toContain('This server keeps tokens of it');
+    expect(linked.html).toContain('This server stores its tokens');
     expect(linked.html).toContain('offline_access');
     const later = await comeThroughWork(scene);
     expect(later.html).toContain(ada.email);
@@ -247,7 +247,7 @@ describe('unlinking', () => {
     await showOnceMore(scene, visitor);
     const path = `${scene.gatehouse.url}/account/upstreams/work/unlink`;
     const page = await visitor.open(path);
-    expect(page.html).toContain('You can log in with Work alone.');
+    expect(page.html).toContain('Work is your only way to log in.');
     expect(page.html).not.toContain('<form');
     const other = await visitor.open(`${scene.gatehouse.url}/account`);
     const csrf = /name="csrf" value="([^"]*)"/.exec(other.html)?.[1] ?? '';
@@ -284,7 +284,7 @@ describe('unlinking', () => {
     await storage.identities.forget(scene.work.issuer, account?.id ?? '');
     const refused = await remove('second');
     expect(refused.response.status).toBe(409);
-    expect(refused.html).toContain('You can log in with this passkey alone.');
+    expect(refused.html).toContain('This passkey is your only way to log in.');
     expect(await storage.passkeys.listOf(account?.id ?? '')).toHaveLength(1);
   });
 
@@ -340,7 +340,7 @@ describe('unlinking', () => {
     ]);
     const list = await visitor.open(`${scene.gatehouse.url}/account/upstreams`);
     expect(list.html).toContain(omar.sub);
-    expect(list.html).toContain('keeps no tokens of it');
+    expect(list.html).toContain('stores no tokens of it');
     const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
     await visitor.submit(page, '/unlink', []);
     expect(await scene.gatehouse.storage.identities.listOf(identity.accountId)).toEqual([]);

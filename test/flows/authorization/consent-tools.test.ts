@@ -49,7 +49,7 @@ async function toolsShown(
   const { html } = await openConsent(authorization(gatehouse, client_id, { scope }), createVisitor(), person);
   const named = (text = '') => [...text.matchAll(/<code>([^<]*)<\/code>/g)].map(([, name]) => String(name));
   const rows = [...html.matchAll(/name="scope" value="([^"]*)"[\s\S]*?<\/label>/g)];
-  const free = named(/can use in any case[\s\S]*?<\/p>/.exec(html)?.[0]);
+  const free = named(/need no permission[\s\S]*?<\/p>/.exec(html)?.[0]);
   return {
     ...Object.fromEntries(rows.map(([row, name]) => [String(name), named(row)])),
     ...(free.length > 0 ? { '': free } : undefined),

@@ -3,7 +3,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
-import { generateSigningKey } from '../../../src/crypto/keys.ts';
+import { generateSigningKey } from '../../../src/crypto/key-schedule.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
@@ -124,7 +124,7 @@ describe('the way on after a logout', () => {
     const page = await browser.open(
       end({ id_token_hint: own.id_token, post_logout_redirect_uri: goesTo, state: 'a b' }),
     );
-    expect(page.html).toContain('Afterwards you go on to <strong>app.example.com</strong>');
+    expect(page.html).toContain('Then you continue to <strong>app.example.com</strong>');
     expect(page.response.headers.get('content-security-policy')).toContain("form-action 'self';");
     const done = await browser.submit(page, '/session/end/confirm', [['logout', 'yes']]);
     expect(done.response.headers.get('location')).toBe(`${goesTo}?state=a+b`);

@@ -1,4 +1,4 @@
-// A backup of a busy server, and what it may bring back (flows of src/storage/sqlite/back-up.ts, restore.ts and revoke-all.ts).
+// A backup of a busy server, and what it may bring back (flows of src/storage/sqlite/data-folder/back-up.ts, restore.ts and revoke-all.ts).
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';

@@ -1,5 +1,5 @@
 // What survives a `kill -9` of logins at an upstream (flows of src/authorization-server/upstream-login/upstream-callback.ts,
-// src/upstream/bond/look.ts, src/upstream/bond/keeper.ts and src/storage/sqlite/upstream-revocations.ts).
+// src/upstream/bond/look.ts, src/upstream/bond/keeper.ts and src/storage/sqlite/stores/upstreams.ts).
 // More kills: GATEHOUSE_KILLS=100 npx vitest run test/flows/crash/kill-upstream
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

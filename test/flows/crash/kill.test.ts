@@ -1,4 +1,4 @@
-// What survives a `kill -9` (flows of src/authorization-server/engine/write-set.ts and src/storage/sqlite/writer.ts).
+// What survives a `kill -9` (flows of src/authorization-server/engine/write-set.ts and src/storage/sqlite/connection/writer.ts).
 // The full number of kills is three hundred: GATEHOUSE_KILLS=300 npx vitest run test/flows/crash/kill
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

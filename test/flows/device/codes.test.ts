@@ -213,7 +213,7 @@ describe('a user code', () => {
     const waiting = await askForCode(gatehouse, client);
     const visitor = createVisitor();
     const page = await visitor.open(`${waiting.completeUrl}&confirm=yes&abort=yes`);
-    expect(page.html).toContain('Does your device show just this code?');
+    expect(page.html).toContain('Does your device show exactly this code?');
     expect(page.html).toContain(waiting.userCode);
     expect(page.html).not.toContain('<script');
     expect(await errorOf(waiting)).toBe('authorization_pending');

@@ -40,7 +40,7 @@ describe('guessing user codes', () => {
     const refused = answers.filter(({ response }) => response.status === 429);
     expect(refused).toHaveLength(20);
     expect(Number(refused[0]?.response.headers.get('retry-after'))).toBeGreaterThan(800);
-    expect(refused[0]?.html).toContain('Too many codes were tried');
+    expect(refused[0]?.html).toContain('Too many wrong codes');
     const visitor = createVisitor();
     const right = await guess(visitor, await visitor.open(waiting.url), waiting.userCode, '203.0.113.7');
     expect(right.response.status).toBe(429);

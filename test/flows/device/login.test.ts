@@ -37,12 +37,14 @@ describe('a device', () => {
     const waiting = await askForCode(gatehouse, client);
     const visitor = createVisitor();
     const entered = await visitor.open(waiting.url);
-    expect(entered.html).toContain('Only go on if you started this yourself, on a device in front of you.');
+    expect(entered.html).toContain(
+      'Only continue if you started this yourself, on a device in front of you.',
+    );
     const { html, response } = await enterCode(waiting, visitor);
     expect(response.status, html).toBe(200);
     expect(html).toContain(`<p class="code">${waiting.userCode}</p>`);
     expect(html).toContain('Not checked:');
     expect(html).toContain('“A lamp”');
-    expect(html).toContain('asked from 127.0.0.1, less than a minute ago');
+    expect(html).toContain('requested from 127.0.0.1, less than a minute ago');
   });
 });

@@ -29,8 +29,8 @@ async function asInstalled(file: string): Promise<string> {
 
 it.each([
   ['docs/own-server.md', 'asking-server.ts'],
-  ['docs/own-server.md', 'embedded.ts'],
-  ['docs/own-server.md', 'gate.test.ts'],
+  ['docs/embedding.md', 'embedded.ts'],
+  ['docs/embedding.md', 'gate.test.ts'],
   ['docs/client-library.md', 'who-am-i.ts'],
 ])('%s has the example %s as it runs here', async (page, file) => {
   const text = await readFile(join(repository, page), 'utf8');

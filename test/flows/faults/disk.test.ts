@@ -1,4 +1,4 @@
-// Disks that are full, read-only, failing or gone (flows of src/storage/sqlite/writer.ts, still-there.ts and src/app/readiness.ts).
+// Disks that are full, read-only, failing or gone (flows of src/storage/sqlite/connection/writer.ts, still-there.ts and src/app/readiness.ts).
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

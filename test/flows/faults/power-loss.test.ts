@@ -1,4 +1,4 @@
-// What survives when the power goes (flows of src/storage/sqlite/open.ts and src/storage/sqlite/writer.ts).
+// What survives when the power goes (flows of src/storage/sqlite/connection/open.ts and src/storage/sqlite/connection/writer.ts).
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A data folder that is mounted read-only (flows of src/storage/sqlite/read-only.ts and src/storage/sqlite/snapshot.ts).
+// A data folder that is mounted read-only (flows of src/storage/sqlite/data-folder/read-only.ts and src/storage/sqlite/data-folder/back-up.ts).
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

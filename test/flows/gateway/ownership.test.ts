@@ -1,4 +1,4 @@
-// Flows through src/gateway/steps/ownership.ts, src/composition/backend-objects.ts and src/storage/sqlite/backend-objects.ts:
+// Flows through src/gateway/steps/ownership.ts, src/composition/backend-objects.ts and src/storage/sqlite/stores/backends.ts:
 // real servers that know one caller only, and several people and clients behind them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

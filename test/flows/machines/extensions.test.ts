@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectServer, type HttpTransportKind, type KnownServer } from '../../../src/client/index.ts';
-import { clientCredentialsExtension, enterpriseManagedExtension } from '../../../src/oauth/mcp-extensions.ts';
+import { clientCredentialsExtension, enterpriseManagedExtension } from '../../../src/oauth/metadata.ts';
 import { createTestIssuer } from '../../support/trusted-issuer.ts';
 import { serverForms } from '../features/support/forms.ts';
 import { type Front, startFront } from '../features/support/front.ts';

@@ -42,11 +42,11 @@ it('consent warns of another app that is called like one of the operator (T-060)
     '\u202ETeam\u200B Calendar',
   ]) {
     const { client_id } = await register(gatehouse.url, { client_name });
-    expect(await consentOf(client_id), client_name).toContain('This is not it.');
+    expect(await consentOf(client_id), client_name).toContain('This is not that app.');
   }
   const { client_id } = await register(gatehouse.url, { client_name: 'Team Chat' });
-  expect(await consentOf(client_id)).not.toContain('This is not it.');
-  expect(await consentOf('site', redirectUri)).not.toContain('This is not it.');
+  expect(await consentOf(client_id)).not.toContain('This is not that app.');
+  expect(await consentOf('site', redirectUri)).not.toContain('This is not that app.');
 });
 
 it('a client of the settings gets in without registering (A5-01, A5-03)', async () => {

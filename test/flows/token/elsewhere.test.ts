@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createDpopNonces,
   createJwtVerifier,
-  createMemoryOfProofs,
   createRequireBearer,
+  createUsedProofs,
 } from '../../../src/resource-server/index.ts';
 import { obtainBoundTokens } from '../../support/bound-tokens.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
       dpop: {
         publicOrigin: origin,
         nonces: createDpopNonces(() => [randomUUID()], now),
-        usedProofs: createMemoryOfProofs(now),
+        usedProofs: createUsedProofs(now),
         requireNonce: false,
         required: false,
         now,

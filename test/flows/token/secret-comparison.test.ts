@@ -5,7 +5,7 @@ import {
   hashClientSecret,
   matchesClientSecret,
 } from '../../../src/authorization-server/operator-clients/client-secret.ts';
-import { generateKeySet } from '../../../src/crypto/keys.ts';
+import { generateKeySet } from '../../../src/crypto/key-schedule.ts';
 import { equalSecrets } from '../../../src/crypto/secret.ts';
 import { startAdapters } from '../../authorization-server/storage-subject.ts';
 

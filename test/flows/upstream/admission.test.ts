@@ -29,7 +29,7 @@ async function expectTurnedAway(scene: Scene, who: UpstreamPerson, reason: strin
   const comer = person(who);
   const page = await comeBack(await goThere(flow, comer), comer);
   expect(page.response.headers.get('location')).toBeNull();
-  expect(page.html).toContain('that login may not be used here');
+  expect(page.html).toContain('this login is not allowed here');
   expect(page.html.replace(/<style>[\s\S]*<\/style>/, '')).not.toMatch(/domain|group|claim|taken|disabled/i);
   expect(await audited(scene, 'upstream.refused')).toMatchObject([{ upstream: 'work', reason }]);
   expect(await audited(scene, 'login.succeeded')).toEqual([]);
@@ -122,7 +122,7 @@ describe('a login here that came through an upstream', () => {
       ['decision', 'allow'],
       ['scope', 'notes:read'],
     ]);
-    expect(refused.html).toContain('that login may not be used here');
+    expect(refused.html).toContain('this login is not allowed here');
     expect(await audited(after, 'upstream.refused')).toMatchObject([
       { upstream: 'work', reason: 'domain_not_allowed', purpose: 'authorization' },
     ]);
@@ -181,7 +181,7 @@ describe('the account of somebody who comes in', () => {
     expect(await audited(scene, 'account.created')).toMatchObject([{ upstream: 'hub' }]);
     const lina = person();
     const refused = await comeBack(await goThere(await begin(scene), lina), lina);
-    expect(refused.html).toContain('that login may not be used here');
+    expect(refused.html).toContain('this login is not allowed here');
     expect(await audited(scene, 'upstream.refused')).toMatchObject([
       { upstream: 'work', reason: 'email_taken' },
     ]);
@@ -197,7 +197,7 @@ describe('the account of somebody who comes in', () => {
     expect(page.response.status).toBe(400);
     const comer = person();
     const refused = await comeBack(await goThere(await begin(scene), comer), comer);
-    expect(refused.html).toContain('may not be used here');
+    expect(refused.html).toContain('is not allowed here');
     expect((await audited(scene, 'upstream.refused')).at(-1)).toMatchObject({ reason: 'account_disabled' });
   });
 
@@ -265,7 +265,7 @@ describe('scopes by role', () => {
     const flow = await begin(scene, { scope: 'notes:write offline_access' });
     const refused = await lina.visitor.open(flow.url);
     expect(refused.html).not.toContain('/consent"');
-    expect(refused.html).toContain('that login may not be used here');
+    expect(refused.html).toContain('this login is not allowed here');
     expect(await audited(scene, 'upstream.refused')).toMatchObject([
       { upstream: 'work', reason: 'no_scope_for_roles', purpose: 'authorization', clientId: flow.clientId },
     ]);
@@ -301,7 +301,7 @@ describe('scopes by role', () => {
       ['decision', 'allow'],
       ['scope', 'notes:write'],
     ]);
-    expect(refused.html).toContain('that login may not be used here');
+    expect(refused.html).toContain('this login is not allowed here');
     expect((await audited(scene, 'upstream.refused')).at(-1)).toMatchObject({ reason: 'no_scope_for_roles' });
   });
 
@@ -313,7 +313,7 @@ describe('scopes by role', () => {
     const flow = await begin(scene, { scope: 'notes:write' });
     const consent = await lina.visitor.open(flow.url);
     expect(consent.html).toContain('value="notes:write"');
-    expect(consent.html).toContain('Work is asked next');
+    expect(consent.html).toContain('you continue to Work next');
     const callback = await lina.walker.walk(await approve(consent, lina, ['notes:write'], '/consent'), lin);
     scene.work.alterIdTokens((claims, key) => key.sign({ ...claims, groups: ['owners'] } as never));
     scene.work.alter('/me', async (body) => ({ ...(body as object), groups: ['owners'] }));

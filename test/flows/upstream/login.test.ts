@@ -135,7 +135,7 @@ describe('somebody who logs in at an upstream', () => {
     ]);
     const adas = { ...person(), visitor };
     const consent = await visitor.open(authorization(scene.gatehouse, flow.clientId).url);
-    expect(consent.html).toContain('Work is asked next');
+    expect(consent.html).toContain('you continue to Work next');
     expect(consent.html).toContain('openid profile email groups');
     const there = await approve(consent, adas, ['notes:read'], '/consent');
     expect(new URL(there).origin).toBe(scene.work.url);
@@ -179,7 +179,7 @@ describe('a browser in which somebody is logged in through an upstream', () => {
     await expect.poll(() => scene.work.revoked.length).toBe(1);
     const flow = await begin(scene);
     const page = await lina.visitor.open(flow.url);
-    expect(page.html).toContain('Work is asked next');
+    expect(page.html).toContain('you continue to Work next');
     const there = await approve(page, lina, ['notes:read'], '/consent');
     expect(new URL(there).origin).toBe(scene.work.url);
     const { response } = await comeBack(await lina.walker.walk(there, lin), lina);

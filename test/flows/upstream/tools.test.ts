@@ -262,7 +262,7 @@ describe('a person who has not linked the upstream', () => {
     const opened = await openAccount(gatehouse, { page, person: bob });
     expect(opened.response.status).toBe(403);
     expect(opened.url).toBe(url);
-    expect(opened.html).toContain('in the name of another account');
+    expect(opened.html).toContain('for another account, not for the one');
     expect(opened.html).not.toContain('upstreams/work/link"');
     expect(await gatehouse.storage.upstreams.list('work', { limit: 10 })).toEqual([]);
   });

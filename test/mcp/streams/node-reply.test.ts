@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
-import { createCoalescer, type SendTogether } from '../../../src/net/coalescer.ts';
+import { createWriteBatcher, type WriteBatcher } from '../../../src/net/write-batcher.ts';
 
 // Also the test of src/mcp/streams/node-event-stream.ts and the contract src/mcp/streams/reply.ts.
 let server: Server | undefined;
@@ -12,7 +12,7 @@ afterEach(() => server?.close());
 
 async function ask(
   answer: (reply: NodeReply) => void,
-  sendTogether: SendTogether = createCoalescer(),
+  sendTogether: WriteBatcher = createWriteBatcher(),
 ): Promise<Response> {
   const pulse = createPulse(20_000);
   server = createServer((_request, response) => {
@@ -40,7 +40,7 @@ test('an empty answer has a status and no body', async () => {
 
 test('JSON that still has to leave is an answer: no other one comes in its place', async () => {
   const waiting: (() => void)[] = [];
-  const [states, leave]: [boolean[], SendTogether] = [[], (send) => waiting.push(send)];
+  const [states, leave]: [boolean[], WriteBatcher] = [[], (send) => waiting.push(send)];
   const response = await ask((reply) => {
     reply.json(200, 1);
     states.push(reply.isBegun, reply.isClosed);

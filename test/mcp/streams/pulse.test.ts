@@ -6,14 +6,14 @@ import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { EventStream } from '../../../src/mcp/streams/reply.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
 
 async function listen(answer: (reply: NodeReply) => void, periodMs: number): Promise<number> {
   const pulse = createPulse(periodMs);
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   server = createServer((_request, response) =>
     answer(new NodeReply(response, pulse, sendTogether, { held: new HeldBytes() })),
   );

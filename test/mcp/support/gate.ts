@@ -9,8 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
-import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { createTextSeal } from '../../../src/crypto/text-seal.ts';
+import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
 import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
 import {
   createMcpEndpoint,

@@ -18,7 +18,7 @@ import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { modernRequest } from './gate.ts';
@@ -117,7 +117,7 @@ export async function startModern(
     ...options,
   });
   const pulse = createPulse(10_000);
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   const serve = withPreflight(
     {
       checkMethod: () => undefined,

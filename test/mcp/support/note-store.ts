@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Note, NoteStore } from '../../../src/storage/notes.ts';
+import type { Note, NoteStore } from '../../../src/storage/storage.ts';
 
 /** Notes in memory. */
 export function createMemoryNotes(): NoteStore {

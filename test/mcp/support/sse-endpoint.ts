@@ -17,7 +17,7 @@ import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createSseTransport } from '../../../src/mcp/transports/sse.ts';
 import type { Posted } from '../../../src/mcp/transports/transport.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
@@ -110,7 +110,7 @@ export async function startSseEndpoint(
     logger,
   });
   const pulse = createPulse(keepAliveMs);
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { pathname, search } = new URL(req.url ?? '', origin);

@@ -10,7 +10,7 @@ import {
   RestServerTransport,
   type RestServerTransportOptions,
 } from '../../../src/mcp/transports/rest-server-transport.ts';
-import { notWritable } from '../../../src/mcp/unwritable.ts';
+import { describeUnwritable } from '../../../src/mcp/unwritable.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 import {
   call,
@@ -216,7 +216,11 @@ describe('a Rest server', () => {
   it('answers what the server gave and JSON cannot hold with an error, and says what it was', async () => {
     const { server, post, log, errors } = await start();
     server.registerTool('big', {}, () => ({ content: [], structuredContent: { amount: 1n } }));
-    expect(await (await post(call(1, 'big'))).json()).toEqual({ jsonrpc: '2.0', id: 1, error: notWritable });
+    expect(await (await post(call(1, 'big'))).json()).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: describeUnwritable,
+    });
     const said =
       'The MCP server gave something that cannot be written as JSON: result.structuredContent.amount is a BigInt.';
     expect([log.at(-1), errors.at(-1)?.message]).toEqual([said, said]);

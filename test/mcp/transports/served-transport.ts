@@ -19,7 +19,7 @@ import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { StatelessTransportOptions } from '../../../src/mcp/transports/stateless.ts';
 import type { Serve } from '../../../src/mcp/transports/transport.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 
@@ -129,7 +129,7 @@ export async function serveTransport(
     transport,
   );
   const pulse = createPulse(10_000);
-  const sendTogether = createCoalescer();
+  const sendTogether = createWriteBatcher();
   http.on('request', async (req, res) => {
     const reply = new NodeReply(res, pulse, sendTogether, { held: new HeldBytes() });
     const { method = '', headers } = req;

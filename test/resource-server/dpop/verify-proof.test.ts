@@ -1,7 +1,6 @@
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createDpopNonces } from '../../../src/resource-server/dpop/nonces.ts';
-import { createMemoryOfProofs } from '../../../src/resource-server/dpop/used-proofs.ts';
+import { createDpopNonces, createUsedProofs } from '../../../src/resource-server/dpop/proof-checks.ts';
 import { type DpopPolicy, verifyProof } from '../../../src/resource-server/dpop/verify-proof.ts';
 import { createProver, type Prover } from '../../support/proofs.ts';
 
@@ -20,7 +19,7 @@ function setUp(chosen: Partial<DpopPolicy> = {}) {
   const policy: DpopPolicy = {
     publicOrigin,
     nonces,
-    usedProofs: createMemoryOfProofs(now),
+    usedProofs: createUsedProofs(now),
     requireNonce: false,
     required: false,
     now,
@@ -49,7 +48,7 @@ describe('a request with a token that is bound to a key', () => {
     const verdict = await verifyProof(
       { method: 'GET', target: '/mcp?x=1', proofs: [await other.prove({ url, accessToken, method: 'GET' })] },
       { accessToken, keyThumbprint: other.thumbprint },
-      { ...policy, usedProofs: createMemoryOfProofs(now) },
+      { ...policy, usedProofs: createUsedProofs(now) },
     );
     expect(verdict.fault).toBeUndefined();
   });

@@ -1,7 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createIntrospectionVerifier, IntrospectionUnavailable } from '../../../src/resource-server/index.ts';
+import {
+  checkIntrospection,
+  createIntrospectionCache,
+} from '../../../src/resource-server/introspection/introspection-verifier.ts';
 import { type Answer, startServer } from '../../client/support/scripted-server.ts';
+import { authInfoWith } from '../../mcp/support/auth-info.ts';
 
 const resource = 'https://files.example.com/mcp';
 const issuer = 'https://as.example.com';
@@ -113,5 +119,110 @@ describe('a token only its issuer can read', () => {
   ])('is not asked about with settings like %j', async (change, problem) => {
     const { options } = await setUp();
     expect(() => createIntrospectionVerifier({ ...options, ...change })).toThrow(problem);
+  });
+});
+
+function setUpCache(keepSeconds = 5) {
+  const clock = { now: 1000 };
+  const cache = createIntrospectionCache({ keepSeconds, now: () => clock.now });
+  const asked: string[] = [];
+  const ada: AuthInfo = { ...authInfoWith(), expiresAt: 1100 };
+  const find = (token: string, learned: AuthInfo | 'bad' = ada) =>
+    cache.find(token, async () => {
+      asked.push(token);
+      return learned === 'bad' ? undefined : learned;
+    });
+  return { clock, cache, asked, ada, find };
+}
+
+describe('what is known of a token', () => {
+  it('stands for its time, good or bad, and is asked for again after it (A12-11)', async () => {
+    const { clock, asked, ada, find } = setUpCache();
+    expect([await find('a'), await find('a'), await find('b', 'bad')]).toEqual([ada, ada, undefined]);
+    clock.now = 1004;
+    expect([await find('a', 'bad'), await find('b')]).toEqual([ada, undefined]);
+    clock.now = 1005;
+    expect([await find('a', 'bad'), await find('b')]).toEqual([undefined, ada]);
+    expect([await find('a'), await find('b', 'bad')]).toEqual([undefined, ada]);
+    expect(asked).toEqual(['a', 'b', 'a', 'b']);
+  });
+
+  it('never stands beyond the end of the token (T-097)', async () => {
+    const { clock, asked, ada, find } = setUpCache(60);
+    await find('a', { ...ada, expiresAt: 1002 });
+    clock.now = 1002;
+    expect(await find('a', 'bad')).toBeUndefined();
+    expect(asked).toEqual(['a', 'a']);
+  });
+
+  it('is asked for once for all who want to know at the same time, also where nothing is kept', async () => {
+    const { asked, find } = setUpCache(0);
+    await Promise.all(Array.from({ length: 20 }, () => find('a')));
+    await find('a');
+    expect(asked).toEqual(['a', 'a']);
+  });
+
+  it('is not a failure: the next one asks again', async () => {
+    const { cache, ada, find } = setUpCache();
+    await expect(cache.find('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+    expect(await find('a')).toBe(ada);
+  });
+
+  it('is not driven out by a flood of bad tokens (T-055)', async () => {
+    const { asked, ada, find } = setUpCache();
+    await find('good');
+    for (let at = 0; at < 10_100; at++) await find(`bad-${at}`, 'bad');
+    expect(await find('good', 'bad')).toBe(ada);
+    await find('bad-10099');
+    await find('bad-0', 'bad');
+    expect(asked.slice(10_101)).toEqual(['bad-0']);
+  });
+});
+
+const expected = {
+  issuer: 'https://as.example.com',
+  resource: 'https://files.example.com/mcp',
+  nowSeconds: 1000,
+};
+const good = {
+  active: true,
+  iss: expected.issuer,
+  sub: 'ada',
+  client_id: 'c',
+  aud: expected.resource,
+  exp: 1300,
+  token_type: 'Bearer',
+};
+
+describe('an active token', () => {
+  it.each([
+    ['as it should be', {}],
+    ['of a server that does not name itself', { iss: undefined }],
+    ['for several resources', { aud: ['https://other.example', expected.resource] }],
+    ['with all that may be said', { iat: 900, nbf: 900, jti: 'j', scope: 'a b', token_use: 'access_token' }],
+    ['that is bound to a key', { token_type: 'dpop', cnf: { jkt: 't' } }],
+  ])('passes %s (A12-11)', (_what, change) => {
+    expect(checkIntrospection({ ...good, ...change }, expected)).toBeUndefined();
+  });
+
+  it.each([
+    ['other_issuer', { iss: 'https://as.example.com/' }],
+    ['other_issuer', { iss: null }],
+    ['no_access_token', { token_type: undefined }],
+    ['no_access_token', { token_type: 'refresh_token' }],
+    ['no_access_token', { token_use: 'refresh_token' }],
+    ['binding_without_key', { token_type: 'DPoP' }],
+    ['unknown_binding', { cnf: { 'x5t#S256': 'x' } }],
+    ['other_audience', { aud: 'https://other.example' }],
+    ['other_audience', { aud: undefined }],
+    ['expired', { exp: 940 }],
+    ['expiry_is_no_time', { exp: undefined }],
+    ['issued_in_the_future', { iat: 1061 }],
+    ['not_yet_valid', { nbf: 1061 }],
+    ['no_subject', { sub: undefined }],
+    ['no_client', { client_id: undefined }],
+    ['scope_is_no_text', { scope: ['a'] }],
+  ])('fails with %s for %j (A12-11, T-096, T-097, T-100)', (fault, change) => {
+    expect(checkIntrospection({ ...good, ...change }, expected)).toBe(fault);
   });
 });

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createIssuerKeys, IssuerKeysUnavailable } from '../../../src/resource-server/jwt/issuer-keys.ts';
+import {
+  createIssuerKeys,
+  IssuerKeysUnavailable,
+  readBounded,
+} from '../../../src/resource-server/jwt/issuer-keys.ts';
 import { createKey, startIssuer } from './issuer.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -63,4 +67,18 @@ describe('the keys of an issuer', () => {
       expect(issuer.requests).toHaveLength(1);
     },
   );
+});
+
+it('reads an answer up to the limit, and stops at the first byte beyond it (T-057)', async () => {
+  expect(await readBounded(new Response('a'.repeat(10)), 10)).toBe('a'.repeat(10));
+  expect(await readBounded(new Response(null), 10)).toBe('');
+  let poured = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      poured += 5;
+      controller.enqueue(new Uint8Array(5));
+    },
+  });
+  await expect(readBounded(new Response(endless), 10)).rejects.toThrow(RangeError);
+  expect(poured).toBeLessThan(40);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { passwordResetKind } from '../../../src/storage/accounts.ts';
+import { LastLoginMethod, type LinkIdentity, passwordResetKind } from '../../../src/storage/accounts.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
+import { commit, dueTokens, putBound, link as upstreamLink } from './upstream.ts';
 
 const requirePassword = { type: 'requirePassword', accountId: 'ada', passwordHash: 'hash of ada' } as const;
 
@@ -190,6 +191,129 @@ export function describeAccounts(open: OpenStorage): void {
       const seen: (number | undefined)[] = [];
       for (const seconds of [7, 67, 68, 9]) seen.push(await useAt(seconds));
       expect(seen).toEqual([7, 7, 68, 9]);
+    });
+  });
+}
+
+const issuer = 'https://idp.example';
+
+function link(subject: string, accountId: string, at = issuer): LinkIdentity {
+  return { type: 'linkIdentity', issuer: at, subject, accountId, at: startOfTime };
+}
+
+/** What every store of identities does. */
+export function describeIdentities(open: OpenStorage): void {
+  describe('identities', () => {
+    it('lead to one account each, and an account to one subject of an issuer (T-104)', async () => {
+      const { accounts, artifacts, identities } = await openForTest(open);
+      for (const id of ['ada', 'grace']) await accounts.add(account(id));
+      expect(await artifacts.commit([link('1', 'ada')])).toEqual({ committed: true });
+      expect(await artifacts.commit([link('1', 'ada')])).toEqual({ committed: true });
+      expect(await artifacts.commit([link('1', 'ada', 'https://other.example')])).toEqual({
+        committed: true,
+      });
+      const refused = { committed: false, conflict: { reason: 'present', kind: 'Identity' } };
+      expect(await artifacts.commit([link('1', 'grace')])).toMatchObject(refused);
+      expect(await artifacts.commit([link('2', 'ada')])).toMatchObject(refused);
+      expect(await identities.findAccount({ issuer, subject: '1' })).toBe('ada');
+      expect(await identities.findAccount({ issuer, subject: '2' })).toBeUndefined();
+      expect(await identities.findSubject(issuer, 'ada')).toBe('1');
+      expect(await identities.findSubject(issuer, 'grace')).toBeUndefined();
+    });
+
+    it('of an account are listed with their times, and one can be forgotten alone', async () => {
+      const { accounts, artifacts, identities } = await openForTest(open);
+      for (const id of ['ada', 'grace']) await accounts.add(account(id));
+      const other = 'https://other.example';
+      await artifacts.commit([link('2', 'ada', other), link('1', 'ada'), link('3', 'grace')]);
+      const [atIssuer, atOther] = [
+        { issuer, subject: '1', linkedAt: startOfTime },
+        { issuer: other, subject: '2', linkedAt: startOfTime },
+      ];
+      expect(await identities.listOf('ada')).toEqual([atIssuer, atOther]);
+      expect(await identities.forget(issuer, 'ada')).toBe(true);
+      expect(await identities.forget(issuer, 'ada')).toBe(false);
+      expect(await identities.listOf('ada')).toEqual([atOther]);
+      expect(await identities.findAccount({ issuer, subject: '3' })).toBe('grace');
+    });
+
+    it('go with their account, and do not come for one that is gone', async () => {
+      const { accounts, artifacts, identities } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([link('1', 'ada')]);
+      await accounts.remove('ada');
+      expect(await identities.findAccount({ issuer, subject: '1' })).toBeUndefined();
+      expect(await artifacts.commit([link('1', 'ada')])).toMatchObject({
+        committed: false,
+        conflict: { reason: 'orphan' },
+      });
+    });
+
+    it('come with an account, and what it is given, in one commit or not at all (T-165)', async () => {
+      const { accounts, artifacts, identities } = await openForTest(open);
+      const changes = (id: string, email: string) => [
+        { type: 'addAccount', account: { ...account(id), email } } as const,
+        link(id, id),
+        grant(`${id}-grant`, id),
+        artifact(`${id}-token`, { grantId: `${id}-grant` }),
+      ];
+      const results = await Promise.all(
+        ['ada', 'grace'].map((id) => artifacts.commit(changes(id, 'same@example.com'))),
+      );
+      expect(results).toEqual([
+        { committed: true },
+        { committed: false, conflict: { reason: 'present', kind: 'Account', id: 'grace' } },
+      ]);
+      expect((await accounts.list()).map(({ id }) => id)).toEqual(['ada']);
+      expect(await identities.findAccount({ issuer, subject: 'grace' })).toBeUndefined();
+      expect(await artifacts.findGrant('grace-grant')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'ada-token')).toBeDefined();
+    });
+  });
+}
+
+/** What every store does where an account could lose its last way in. */
+export function describeLastLoginMethod(open: OpenStorage): void {
+  async function openBound() {
+    const storage = await openForTest(open);
+    for (const id of ['ada', 'grace']) await putBound(storage, id);
+    return storage;
+  }
+
+  describe('unlinking', () => {
+    it('at two at once leaves an account without a password one of its ways in', async () => {
+      const storage = await openBound();
+      const other = 'https://other.example';
+      await commit(
+        storage,
+        { type: 'linkIdentity', issuer: other, subject: 'ada', accountId: 'ada', at: startOfTime },
+        upstreamLink('second', 'ada', { upstream: 'other', issuer: other, subject: 'ada' }),
+      );
+      const { upstreams, identities } = storage;
+      const waysIn = [issuer, other];
+      const outcomes = await Promise.allSettled([
+        upstreams.unlink('link of ada', waysIn),
+        upstreams.unlink('second', waysIn),
+      ]);
+      expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: { name: 'LastLoginMethod' } }]);
+      expect((await upstreams.listOfAccount('ada')).map(({ id }) => id)).toEqual(['second']);
+      expect(await dueTokens(storage)).toEqual(['tokens of link of ada']);
+      await expect(identities.forget(other, 'ada', waysIn)).rejects.toThrow(LastLoginMethod);
+      expect(await identities.findAccount({ issuer: other, subject: 'ada' })).toBe('ada');
+    });
+
+    it('of what was no way in is not refused; nor of one beside a passkey', async () => {
+      const storage = await openBound();
+      expect(await storage.upstreams.unlink('link of grace', ['https://other.example'])).toBeDefined();
+      const passkey = { id: 'key', accountId: 'ada', name: 'key', publicKey: Buffer.from('key') };
+      await storage.passkeys.add(
+        { ...passkey, counter: 0, isSynced: false, transports: [], createdAt: 1 },
+        5,
+      );
+      expect(await storage.upstreams.unlink('link of ada', [issuer])).toBeDefined();
+      await expect(storage.passkeys.remove('ada', 'key', [issuer])).rejects.toThrow(LastLoginMethod);
+      expect(await storage.passkeys.listOf('ada')).toHaveLength(1);
+      expect(await storage.passkeys.remove('ada', 'key')).toBe(true);
     });
   });
 }

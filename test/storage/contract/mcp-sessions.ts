@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { McpSessionStore } from '../../../src/storage/mcp-sessions.ts';
+import type { McpSessionStore, StoredEvent } from '../../../src/storage/mcp-sessions.ts';
 import { session, wide } from './mcp-session.ts';
 import { type OpenStorage, openForTest, startOfTime } from './subject.ts';
 
@@ -164,6 +164,287 @@ export function describeMcpSessions(open: OpenStorage): void {
       const used = await Promise.all(keys.map(async (key) => (await store.find(key))?.usedAt));
       expect(new Set(used)).toEqual(new Set([startOfTime + 60]));
       expect(await store.find('other')).toEqual(session('other'));
+    });
+  });
+}
+
+const roomy = { maxEvents: 1000, maxBytes: 1_000_000 };
+
+/** A store with two sessions, `a` and `b`, each of a principal of its own. */
+async function openTwo(open: OpenStorage): Promise<McpSessionStore> {
+  const { mcpSessions } = await openForTest(open);
+  for (const key of ['a', 'b']) await mcpSessions.open(session(key, { principal: key }), wide);
+  return mcpSessions;
+}
+
+/** Events of a stream at these positions; each says where it stands. */
+function events(stream: string, ...positions: number[]): StoredEvent[] {
+  return positions.map((position) => ({ stream, position, data: JSON.stringify(`${stream}/${position}`) }));
+}
+
+async function positionsOf(
+  store: McpSessionStore,
+  key: string,
+  stream: string,
+): Promise<number[] | undefined> {
+  return (await store.resume(key, stream, 0))?.events.map(({ position }) => position);
+}
+
+/** What every store of MCP sessions does with streams and their events. */
+export function describeMcpStreams(open: OpenStorage): void {
+  describe('streams of an MCP session', () => {
+    it('are resumed with the events behind a position, in order, as they were kept (B3-09)', async () => {
+      const store = await openTwo(open);
+      await store.openStream('a', { stream: 's', owed: ['1', '"1"'] }, startOfTime);
+      const kept: StoredEvent[] = [
+        ...events('s', 2, 1),
+        { stream: 's', position: 10, data: '{"text":"ü\\n\\u0000🗝"}', answers: '"1"' },
+      ];
+      await store.append('a', kept, roomy, startOfTime);
+      expect(await store.resume('a', 's', 0)).toEqual({
+        stream: 's',
+        owed: ['1'],
+        events: [kept[1], kept[0], kept[2]],
+      });
+      expect(await store.resume('a', 's', 2)).toEqual({ stream: 's', owed: ['1'], events: [kept[2]] });
+      expect(await store.resume('a', 's', 10)).toEqual({ stream: 's', owed: ['1'], events: [] });
+    });
+
+    it('are resumed by their own session and name alone (T-140)', async () => {
+      const store = await openTwo(open);
+      for (const key of ['a', 'b'])
+        for (const stream of ['s', 't']) {
+          await store.openStream(key, { stream, owed: [] }, startOfTime);
+          const data = JSON.stringify(`${key} ${stream}`);
+          await store.append(key, [{ stream, position: 1, data }], roomy, startOfTime);
+        }
+      await store.openStream('a', { stream: 'only a', owed: [] }, startOfTime);
+      expect((await store.resume('a', 's', 0))?.events).toEqual([
+        { stream: 's', position: 1, data: '"a s"' },
+      ]);
+      expect((await store.resume('b', 't', 0))?.events).toEqual([
+        { stream: 't', position: 1, data: '"b t"' },
+      ]);
+      expect(await store.resume('b', 'only a', 0)).toBeUndefined();
+      expect(await store.resume('a', 'none', 0)).toBeUndefined();
+      expect(await store.resume('none', 's', 0)).toBeUndefined();
+    });
+
+    it('owe each request until it is answered, 1 and "1" being two', async () => {
+      const store = await openTwo(open);
+      const owed = async () => (await store.resume('a', 's', 0))?.owed;
+      await store.openStream('a', { stream: 's', owed: ['1', '"1"', '2'] }, startOfTime);
+      await store.openStream('a', { stream: 't', owed: ['1'] }, startOfTime);
+      await store.append('a', events('s', 1), roomy, startOfTime);
+      expect(await owed()).toEqual(['1', '"1"', '2']);
+      const answer = (position: number, answers: string) => ({ stream: 's', position, data: '{}', answers });
+      await store.append('a', [answer(2, '1'), answer(3, '7')], roomy, startOfTime);
+      expect(await owed()).toEqual(['"1"', '2']);
+      await Promise.all([
+        store.append('a', [answer(4, '2')], roomy, startOfTime),
+        store.append('a', [answer(5, '"1"')], roomy, startOfTime),
+      ]);
+      expect(await owed()).toEqual([]);
+      expect((await store.resume('a', 't', 0))?.owed).toEqual(['1']);
+    });
+
+    it('opened again keep their events and owe what is given', async () => {
+      const store = await openTwo(open);
+      await store.openStream('a', { stream: 's', owed: ['1'] }, startOfTime);
+      await store.append('a', events('s', 1), roomy, startOfTime);
+      await store.openStream('a', { stream: 's', owed: ['2'] }, startOfTime);
+      expect(await store.resume('a', 's', 0)).toEqual({ stream: 's', owed: ['2'], events: events('s', 1) });
+    });
+
+    it('that nobody opened begin with their first event', async () => {
+      const store = await openTwo(open);
+      await store.append('a', events('s', 1, 2), roomy, startOfTime);
+      expect(await store.resume('a', 's', 1)).toEqual({ stream: 's', owed: [], events: events('s', 2) });
+    });
+
+    it('are forgotten with their events when they close, and others are not', async () => {
+      const store = await openTwo(open);
+      await store.append('a', [...events('s', 1), ...events('t', 1)], roomy, startOfTime);
+      await store.append('b', events('s', 1), roomy, startOfTime);
+      await store.closeStream('a', 's');
+      await store.closeStream('a', 'none');
+      await store.closeStream('none', 's');
+      expect(await store.resume('a', 's', 0)).toBeUndefined();
+      expect(await positionsOf(store, 'a', 't')).toEqual([1]);
+      expect(await positionsOf(store, 'b', 's')).toEqual([1]);
+    });
+
+    it('end with their session, and do not come back with a later one of the same key', async () => {
+      const store = await openTwo(open);
+      for (const key of ['a', 'b']) await store.append(key, events('s', 1), roomy, startOfTime);
+      await Promise.all([
+        store.append('a', events('s', 2), roomy, startOfTime),
+        store.end('a'),
+        store.append('a', events('s', 3), roomy, startOfTime),
+        store.openStream('a', { stream: 't', owed: [] }, startOfTime),
+      ]);
+      await store.open(session('a'), wide);
+      expect(await store.resume('a', 's', 0)).toBeUndefined();
+      expect(await store.resume('a', 't', 0)).toBeUndefined();
+      expect(await positionsOf(store, 'b', 's')).toEqual([1]);
+    });
+  });
+
+  describe('events of an MCP session', () => {
+    it('are not more than its bound: the oldest of any stream go first (T-143)', async () => {
+      const store = await openTwo(open);
+      const four = { maxEvents: 4, maxBytes: 1_000_000 };
+      await store.append('b', events('s', 1, 2, 3, 4), four, startOfTime);
+      await store.append('a', [...events('s', 9), ...events('t', 1), ...events('s', 10)], four, startOfTime);
+      await store.append('a', [...events('t', 2), ...events('t', 3)], four, startOfTime);
+      expect(await positionsOf(store, 'a', 's')).toEqual([10]);
+      expect(await positionsOf(store, 'a', 't')).toEqual([1, 2, 3]);
+      expect(await positionsOf(store, 'b', 's')).toEqual([1, 2, 3, 4]);
+    });
+
+    it('take their stream along with its last answer, when nothing more is owed on it (T-143)', async () => {
+      const store = await openTwo(open);
+      const one = { maxEvents: 1, maxBytes: 1_000_000 };
+      const answer = (stream: string, position: number, answers: string): StoredEvent => ({
+        ...(events(stream, position)[0] as StoredEvent),
+        answers,
+      });
+      await store.openStream('a', { stream: 'said', owed: ['1'] }, startOfTime);
+      await store.openStream('a', { stream: 'owing', owed: ['1', '2'] }, startOfTime);
+      await store.openStream('a', { stream: 'own', owed: [] }, startOfTime);
+      const list = [answer('said', 1, '1'), answer('owing', 1, '1'), ...events('own', 1)];
+      for (const event of [...list, ...events('last', 1)]) await store.append('a', [event], one, startOfTime);
+      expect(await store.resume('a', 'said', 0)).toBeUndefined();
+      expect(await store.resume('a', 'owing', 0)).toMatchObject({ owed: ['2'], events: [] });
+      expect(await store.resume('a', 'own', 0)).toMatchObject({ owed: [], events: [] });
+    });
+
+    it('are not more bytes than its bound, counted as UTF-8 (T-143)', async () => {
+      const store = await openTwo(open);
+      const append = (position: number, data: string) =>
+        store.append('a', [{ stream: 's', position, data }], { maxEvents: 100, maxBytes: 10 }, startOfTime);
+      await append(1, 'aaaa');
+      await append(2, 'üüü');
+      expect(await positionsOf(store, 'a', 's')).toEqual([1, 2]);
+      await append(3, 'b');
+      expect(await positionsOf(store, 'a', 's')).toEqual([2, 3]);
+      await append(4, 'x'.repeat(11));
+      expect(await positionsOf(store, 'a', 's')).toEqual([]);
+      await append(5, 'x'.repeat(10));
+      expect(await positionsOf(store, 'a', 's')).toEqual([5]);
+    });
+
+    it('that went with their stream make room', async () => {
+      const store = await openTwo(open);
+      const three = { maxEvents: 3, maxBytes: 30 };
+      await store.append('a', events('s', 1, 2, 3), three, startOfTime);
+      await store.closeStream('a', 's');
+      await store.append('a', events('t', 1, 2, 3), three, startOfTime);
+      expect(await positionsOf(store, 'a', 't')).toEqual([1, 2, 3]);
+    });
+
+    it('appended by many at once are all there, within the bound', async () => {
+      const store = await openTwo(open);
+      const bound = { maxEvents: 30, maxBytes: 1_000_000 };
+      await Promise.all(
+        Array.from({ length: 50 }, (_, at) =>
+          Promise.all(['a', 'b'].map((key) => store.append(key, events('s', at + 1), bound, startOfTime))),
+        ),
+      );
+      const last = Array.from({ length: 30 }, (_, at) => at + 21);
+      expect(await positionsOf(store, 'a', 's')).toEqual(last);
+      expect(await positionsOf(store, 'b', 's')).toEqual(last);
+    });
+
+    it('have a position to themselves: a second event there is refused with all that came with it', async () => {
+      const store = await openTwo(open);
+      await store.append('a', events('s', 1), roomy, startOfTime);
+      await expect(store.append('a', events('s', 2, 1), roomy, startOfTime)).rejects.toThrow();
+      expect(await positionsOf(store, 'a', 's')).toEqual([1]);
+    });
+  });
+}
+
+const never = { usedBefore: 0, eventsBefore: 0, keep: [] };
+
+async function openUsedAt(open: OpenStorage, usedAt: Record<string, number>): Promise<McpSessionStore> {
+  const { mcpSessions } = await openForTest(open);
+  for (const [key, at] of Object.entries(usedAt)) await mcpSessions.open(session(key, { usedAt: at }), wide);
+  return mcpSessions;
+}
+
+/** What every store of MCP sessions does with what is old. */
+export function describeMcpSweep(open: OpenStorage): void {
+  describe('a sweep of MCP sessions', () => {
+    it('ends those unused since a time and not named, with all they have, and says which', async () => {
+      const store = await openUsedAt(open, { old: 99, older: 1, kept: 1, young: 100 });
+      for (const key of ['old', 'kept'])
+        await store.append(key, [{ stream: 's', position: 1, data: '{}' }], roomy, startOfTime);
+      const bounds = { ...never, usedBefore: 100, keep: ['kept', 'young', 'none'] };
+      expect(await store.sweep(bounds)).toEqual(['older', 'old']);
+      expect(await store.sweep(bounds)).toEqual([]);
+      expect(await store.find('old')).toBeUndefined();
+      expect(await store.resume('old', 's', 0)).toBeUndefined();
+      expect(await store.listOf('ada')).toEqual(['kept', 'young']);
+      expect((await store.resume('kept', 's', 0))?.events).toHaveLength(1);
+      const caps = { maxPerPrincipal: 3, maxTotal: 3 };
+      expect(await store.open(session('new'), caps)).toBe('opened');
+      expect(await store.open(session('more'), caps)).toBe('principal_full');
+    });
+
+    it('forgets old events, and old streams that owe nothing and have no later one, of any session', async () => {
+      const store = await openUsedAt(open, { k: 100, l: 100 });
+      const append = (stream: string, position: number, at: number) =>
+        store.append('k', [{ stream, position, data: '{}' }], roomy, at);
+      await store.openStream('k', { stream: 'empty', owed: ['1'] }, 49);
+      await store.openStream('l', { stream: 'empty', owed: [] }, 49);
+      await store.openStream('k', { stream: 'young', owed: ['1'] }, 50);
+      await append('over', 1, 49);
+      await append('going on', 1, 49);
+      await append('going on', 2, 50);
+      expect(await store.sweep({ ...never, eventsBefore: 50, keep: ['k'] })).toEqual([]);
+      expect(await store.resume('k', 'empty', 0)).toMatchObject({ owed: ['1'] });
+      expect(await store.resume('l', 'empty', 0)).toMatchObject({ owed: [] });
+      expect(await store.resume('k', 'over', 0)).toBeUndefined();
+      expect(await store.resume('k', 'young', 0)).toEqual({ stream: 'young', owed: ['1'], events: [] });
+      expect((await store.resume('k', 'going on', 0))?.events.map(({ position }) => position)).toEqual([2]);
+      expect(await store.find('l')).toBeDefined();
+    });
+
+    it('gives the room of forgotten events back', async () => {
+      const store = await openUsedAt(open, { k: 100 });
+      const two = { maxEvents: 2, maxBytes: 4 };
+      const append = (position: number) =>
+        store.append('k', [{ stream: 's', position, data: '{}' }], two, position);
+      for (const position of [1, 2]) await append(position);
+      await store.sweep({ ...never, eventsBefore: 3 });
+      for (const position of [3, 4]) await append(position);
+      expect((await store.resume('k', 's', 0))?.events.map(({ position }) => position)).toEqual([3, 4]);
+    });
+
+    it('that has nothing to do does nothing', async () => {
+      const store = await openUsedAt(open, { k: 100 });
+      await store.openStream('k', { stream: 's', owed: [] }, 50);
+      expect(await store.sweep({ usedBefore: 100, eventsBefore: 50, keep: [] })).toEqual([]);
+      expect(await store.resume('k', 's', 0)).toBeDefined();
+    });
+
+    it('of many lets others write in between (T-180)', async () => {
+      const { mcpSessions: store } = await openForTest(open);
+      const many = { maxPerPrincipal: 5000, maxTotal: 5000 };
+      await Promise.all(
+        Array.from({ length: 3000 }, (_, at) => store.open(session(`old-${at}`, { usedAt: 1 }), many)),
+      );
+      const order: string[] = [];
+      const sweep = store.sweep({ ...never, usedBefore: 2 }).then((keys) => {
+        order.push('swept');
+        return keys;
+      });
+      for (let at = 0; at < 3; at++)
+        await store.open(session(`new-${at}`), many).then(() => order.push('written'));
+      expect(new Set(await sweep).size).toBe(3000);
+      expect(order).toEqual(['written', 'written', 'written', 'swept']);
+      expect(await store.listOf('ada')).toEqual(['new-0', 'new-1', 'new-2']);
     });
   });
 }

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { openDatabase } from '../../../src/storage/sqlite/connection/open.ts';
 
 /** Another process at the same database: opens it as this version or, `plain`, as an earlier one has it, and closes it after some milliseconds. */
 const [file = '', how = '', holdMs = '0'] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { describeCommits } from '../contract/commits.ts';
+import { describeNotes } from '../contract/notes.ts';
 import { openNewDatabase } from './subject.ts';
 
 describe('SQLite', () => {
@@ -12,3 +13,5 @@ describe('SQLite', () => {
     await expect(storage.ping()).rejects.toBeInstanceOf(StorageUnavailable);
   });
 });
+
+describe('SQLite', () => describeNotes(openNewDatabase));

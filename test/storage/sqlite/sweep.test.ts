@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { openDatabase } from '../../../src/storage/sqlite/connection/open.ts';
+import { createWriter } from '../../../src/storage/sqlite/connection/writer.ts';
 import { createSweeper } from '../../../src/storage/sqlite/sweep.ts';
-import { createWriter } from '../../../src/storage/sqlite/writer.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { patience } from '../../support/patience.ts';
 

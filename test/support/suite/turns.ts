@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 const portVariable = 'GATEHOUSE_SUITE_TURNS_PORT';
 
 /** Lets so many programs of a run work at a time. */
-export interface Turns {
+export interface KeyedQueue {
   /** What the programs need in their environment. */
   env: Record<string, string>;
   stop(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Turns {
  * the time that some scenarios give.
  * @param most how many have their turn at a time
  */
-export async function giveTurns(most: number): Promise<Turns> {
+export async function giveTurns(most: number): Promise<KeyedQueue> {
   const waiting: Socket[] = [];
   const working = new Set<Socket>();
   const next = (): void => {

@@ -10,7 +10,7 @@ describe('the fix of a fault of an upstream', () => {
   });
 
   it('is found by its name in the documentation', () => {
-    const page = readFileSync('docs/upstreams.md', 'utf8');
+    const page = readFileSync('docs/upstreams-reference.md', 'utf8');
     for (const reason of Object.keys(reasonFixes)) expect(page, reason).toContain(`\`${reason}\``);
   });
 });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { accountMark } from '../../../src/crypto/account-mark.ts';
+import { accountMark } from '../../../src/crypto/secret.ts';
 import { createOperatorFetch } from '../../../src/net/operator-fetch.ts';
 import { createCallerApi, type MissingAtUpstream } from '../../../src/upstream/tools/caller-api.ts';
 import type { CallerTokenAnswer } from '../../../src/upstream/tools/caller-tokens.ts';

@@ -1,4 +1,4 @@
-import type { StoredPasskey } from '../../../storage/passkeys.ts';
+import type { StoredPasskey } from '../../../storage/accounts.ts';
 import type { Texts } from '../../texts/texts.ts';
 import { displayText, timeWords } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';

@@ -82,7 +82,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
         keptLogins
           ? 'Consents, tokens and logins are as they were.'
           : 'All consents, tokens and logins have ended: everybody logs in again.',
-        ...describeCarriedOver(restored.carriedOver),
+        ...describeCarriedOver(restored.restoredRevocations),
         ...(restored.putAside ? [`The database that was there is now ${restored.putAside}`] : []),
       ];
       io.stdout.write(
@@ -91,7 +91,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
     });
 }
 
-type CarriedOver = Awaited<ReturnType<typeof restoreDataFolder>>['carriedOver'];
+type RestoredRevocations = Awaited<ReturnType<typeof restoreDataFolder>>['restoredRevocations'];
 
 /** Names shown of a list; the rest is counted. */
 const shown = 20;
@@ -105,7 +105,7 @@ function list(names: readonly string[]): string {
  * Says what of the database that was replaced holds on, and what the operator has to decide anew.
  * @returns a sentence each; none where there is nothing to say
  */
-export function describeCarriedOver(carried: CarriedOver): string[] {
+export function describeCarriedOver(carried: RestoredRevocations): string[] {
   if (carried === undefined) return [];
   if (carried === 'unreadable')
     return [

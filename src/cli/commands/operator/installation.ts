@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createAdministration } from '../../../authorization-server/administration/administration.ts';
-import { SettingsRefused } from '../../../settings/settings-refused.ts';
-import { dataFiles, holdsDatabase } from '../../../storage/sqlite/data-folder.ts';
-import { DatabaseHeld, lookAtDatabase } from '../../../storage/sqlite/held-alone.ts';
+import { SettingsRefused } from '../../../settings/issues.ts';
+import { checkDatabaseState, DatabaseLocked } from '../../../storage/sqlite/connection/exclusive-lock.ts';
+import { dataFiles, holdsDatabase } from '../../../storage/sqlite/data-folder/data-folder.ts';
+import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/data-folder/read-only.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../../../storage/sqlite/index.ts';
-import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/read-only.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
 
@@ -130,12 +130,12 @@ async function waitWhileHeld(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const file = databaseIn(data);
-  if (lookAtDatabase(file) !== 'held') return;
+  if (checkDatabaseState(file) !== 'held') return;
   stderr.write(
     'Another process has the database for itself, as one has that brings it to a new schema. Waiting for it.\n',
   );
   do await pause(lookAgainMs, undefined, signal && { signal });
-  while (lookAtDatabase(file) === 'held');
+  while (checkDatabaseState(file) === 'held');
 }
 
 /**
@@ -143,7 +143,7 @@ async function waitWhileHeld(
  * or another process is waited for that has it for itself.
  * @param data path of the folder
  * @param signal ends the wait
- * @throws StorageFault, such as DatabaseHeld where another process reads the database and lets nobody write; KeyFileFault; the
+ * @throws StorageFault, such as DatabaseLocked where another process reads the database and lets nobody write; KeyFileFault; the
  * AbortError of the signal
  */
 export async function openInstallation(
@@ -156,11 +156,11 @@ export async function openInstallation(
     try {
       return await openDataFolder(data, {
         beforeUpgrade: announceUpgrade(stderr),
-        beginsAnew: announceNewDatabase(data, stderr),
+        onDatabaseMissing: announceNewDatabase(data, stderr),
       });
     } catch (error) {
-      if (!(error instanceof DatabaseHeld)) throw error;
-      const isHeld = lookAtDatabase(databaseIn(data)) === 'held';
+      if (!(error instanceof DatabaseLocked)) throw error;
+      const isHeld = checkDatabaseState(databaseIn(data)) === 'held';
       // It may just have been let go of; one that can be read and yet not be opened again is in the way of others.
       if (!isHeld && mayBeFree) throw error;
       mayBeFree = !isHeld;

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../../config/load.ts';
 import { parseJsonWithComments } from '../../../doctor/machine/hosts/json-with-comments.ts';
 import { createLogger, type Logger } from '../../../observability/logger.ts';
-import { findMissingProgram } from '../../../settings/backends/missing-program.ts';
-import { SettingsRefused } from '../../../settings/settings-refused.ts';
+import { describeMissingProgram } from '../../../settings/backends/program-advice.ts';
+import { SettingsRefused } from '../../../settings/issues.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName, shellWord } from '../../command-text.ts';
 import { parsePort, parseWhole } from '../../option-parsers.ts';
@@ -47,7 +47,7 @@ function isUrl(word = ''): boolean {
  */
 function requireProgram([command, ...args]: readonly string[]): void {
   if (command === undefined || isUrl(command)) return;
-  const missing = findMissingProgram(command, process.env.PATH);
+  const missing = describeMissingProgram(command, process.env.PATH);
   if (missing === undefined) return;
   const isLine = args.length === 0 && /\s/.test(command.trim());
   const address = /[:/]/.test(command) ? hintAtScheme(command) : undefined;

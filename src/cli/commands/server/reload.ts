@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ReloadOutcome } from '../../../index.ts';
-import { SettingsRefused } from '../../../settings/settings-refused.ts';
+import { SettingsRefused } from '../../../settings/issues.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type Answers, askServers, failureOfSome } from '../../control/ask-servers.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
-import { parseExact } from '../../../collections/exact-json.ts';
-import { jsonLine } from '../../../collections/json-line.ts';
+import { jsonLine, parseExact } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 
 /** What a host's messages are read from, and answers are written to. */

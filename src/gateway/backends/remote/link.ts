@@ -2,7 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
-import type { SendTogether } from '../../../net/coalescer.ts';
+import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';
 import type { Wire } from './wire.ts';
@@ -69,7 +69,7 @@ export interface LinkParts {
   /** Requests under way. */
   lanes: FairQueue;
   /** Sends requests; the bytes of several leave together. */
-  sendTogether: SendTogether;
+  sendTogether: WriteBatcher;
   /** Streams of sessions. */
   streams: FairQueue;
   /** Most messages that may wait for the beginning of a session. */

@@ -1,5 +1,4 @@
-import { headerNameForm } from '../../../oauth/header-form.ts';
-import { isOwnHeader } from '../../../oauth/own-headers.ts';
+import { headerNamePattern, isOwnHeader } from '../../../oauth/headers.ts';
 import { readOperatorValue } from '../../credentials/operator-value.ts';
 
 /** Headers an operator sets: values, or where they stand. */
@@ -10,7 +9,7 @@ const valueForm = /^[\t\x20-\x7e]+$/;
 
 /** Says whether a request may have a header of this name beside its own. */
 export function isFreeHeader(name: string): boolean {
-  return headerNameForm.test(name) && !isOwnHeader(name);
+  return headerNamePattern.test(name) && !isOwnHeader(name);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isIPv6, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Deadlines } from '../../../mcp/deadlines.ts';
-import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
+import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
 import { type Connection, Connections, type ConnectionsOptions } from './connections.ts';
 import { createDecodingTaker, type DecodingTaker, isReadableCoding } from './content-coding.ts';
 import { publicAddressCode } from './near-lookup.ts';
@@ -79,7 +79,7 @@ export class Wire {
 function isSendable({ path, headers }: WireRequest): boolean {
   if (!pathForm.test(path)) return false;
   for (let at = 0; at < headers.length; at += 2)
-    if (!headerNameForm.test(headers[at] ?? '') || !headerValueForm.test(headers[at + 1] ?? '')) return false;
+    if (!headerNamePattern.test(headers[at] ?? '') || !headerValuePattern.test(headers[at + 1] ?? '')) return false;
   return true;
 }
 

@@ -26,10 +26,10 @@ const list = (change: Partial<LinkedUpstream>, others: (typeof company)[] = []) 
 describe('the page of accounts elsewhere', () => {
   it('says who one is there, since when, what is kept and allowed, and when it was checked', () => {
     const page = list({});
-    expect(page).toContain('There you are <bdi class="name">ada@example.com</bdi>');
+    expect(page).toContain('Your account there: <bdi class="name">ada@example.com</bdi>');
     expect(page).toContain('Jan 15, 2027, 8:00 AM UTC');
     expect(page).toContain('Jan 15, 2027, 8:01 AM UTC');
-    expect(page).toContain('keeps tokens of it');
+    expect(page).toContain('stores its tokens');
     expect(page).toContain('files.read');
     expect(page).toContain('You can log in with it.');
     expect(page).not.toContain('Not reachable');
@@ -37,13 +37,13 @@ describe('the page of accounts elsewhere', () => {
 
   it('lists nothing as allowed there where no tokens are kept', () => {
     const page = list({ hasTokens: false });
-    expect(page).toContain('keeps no tokens of it');
+    expect(page).toContain('stores no tokens of it');
     expect(page).not.toContain('files.read');
   });
 
   it('says since when a service does not answer, and what one that is for tools or gone is for', () => {
     expect(list({ unreachableSince: 1_800_000_120 })).toContain('Not reachable since Jan 15, 2027, 8:02');
-    expect(list({ use: 'tools' })).toContain('It is for tools alone');
+    expect(list({ use: 'tools' })).toContain('It is only for tools');
     expect(list({ use: 'gone' })).toContain('does not work with this service any more');
   });
 
@@ -83,7 +83,7 @@ describe('the page that unlinks an account elsewhere', () => {
   it('says what ends with it, and asks', () => {
     const page = renderUpstreamUnlink(en, { ...frame, upstream: company, isOnlyWay: false });
     expect(page).toContain(action);
-    expect(page).toContain('end at once');
+    expect(page).toContain('lose their access at once');
   });
 
   it('has no form where nobody could log in any more, and says what to do first', () => {

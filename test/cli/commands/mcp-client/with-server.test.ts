@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withServer } from '../../../../src/cli/commands/mcp-client/with-server.ts';
-import { clientCredentialsExtension } from '../../../../src/oauth/mcp-extensions.ts';
+import { clientCredentialsExtension } from '../../../../src/oauth/metadata.ts';
 import { startServer } from '../../../client/support/scripted-server.ts';
 import { startLoggedIn, testIo } from '../../support/client-commands.ts';
 

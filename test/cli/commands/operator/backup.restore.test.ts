@@ -63,7 +63,7 @@ describe('gatehouse restore', () => {
       data,
       keptLogins: true,
       asOf: expect.any(Number),
-      carriedOver: expect.objectContaining({ disabledAccounts: [] }),
+      restoredRevocations: expect.objectContaining({ disabledAccounts: [] }),
       putAside: expect.stringMatching(/gatehouse\.db\.before-\d{4}-\d\d-\d\dT/),
     });
   });

@@ -7,7 +7,7 @@ import {
   openInstallation,
   withAdministration,
 } from '../../../../src/cli/commands/operator/installation.ts';
-import { DatabaseHeld } from '../../../../src/storage/sqlite/held-alone.ts';
+import { DatabaseLocked } from '../../../../src/storage/sqlite/connection/exclusive-lock.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { earlierDataFolder } from '../../../storage/sqlite/earlier-database.ts';
 import { testIo } from '../../support/client-commands.ts';
@@ -56,7 +56,7 @@ describe('an operator’s command', () => {
   it('does not wait for ever for a database that can be read and not be opened', async () => {
     const data = await readDataFolder();
     const { io, written } = testIo();
-    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseHeld);
+    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseLocked);
     expect(written.stderr).toBe('');
   });
 

@@ -1,23 +1,23 @@
 // Rotates refresh tokens and revokes grants in a database, and writes down each one that was acknowledged.
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createArtifactStore } from '../../../../src/storage/sqlite/artifacts.ts';
-import { createAuditStore } from '../../../../src/storage/sqlite/audit.ts';
-import { openDatabase } from '../../../../src/storage/sqlite/open.ts';
-import { watchOthersCommits } from '../../../../src/storage/sqlite/others-commits.ts';
-import { createSteadyRows } from '../../../../src/storage/sqlite/steady-rows.ts';
-import { createWriter } from '../../../../src/storage/sqlite/writer.ts';
+import { watchDataVersion } from '../../../../src/storage/sqlite/connection/data-version-watcher.ts';
+import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
+import { createRowCache } from '../../../../src/storage/sqlite/connection/row-cache.ts';
+import { createWriter } from '../../../../src/storage/sqlite/connection/writer.ts';
+import { createArtifactStore } from '../../../../src/storage/sqlite/stores/artifacts.ts';
+import { createAuditStore } from '../../../../src/storage/sqlite/stores/audit.ts';
 
 const [folder = '', synchronous = 'FULL', count = '100'] = process.argv.slice(2);
 const db = openDatabase(join(folder, 'gatehouse.db'));
 db.pragma(`synchronous = ${synchronous}`);
 const writer = createWriter(db);
 const { appendWithin } = createAuditStore(db, writer, { audit: 'a key for the chain' });
-const othersCommits = watchOthersCommits(db);
+const foreignCommits = watchDataVersion(db);
 const store = createArtifactStore(db, writer, {
   appendAudit: appendWithin,
-  keepRows: createSteadyRows(db, othersCommits),
-  othersCommits,
+  cacheRows: createRowCache(db, foreignCommits),
+  foreignCommits,
 });
 db.exec(
   "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1)",

@@ -6,7 +6,7 @@ import { FairQueue } from '../../../../src/collections/fair-queue.ts';
 import { StreamableHttpLink } from '../../../../src/gateway/backends/remote/streamable-http.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
 import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
-import { createCoalescer } from '../../../../src/net/coalescer.ts';
+import { createWriteBatcher } from '../../../../src/net/write-batcher.ts';
 
 /** A link to a server that answers pings, and never a call. @returns it, and what reached the server, a line each */
 async function makeLink() {
@@ -32,7 +32,7 @@ async function makeLink() {
     {
       ...{ wire, url, headers: [], credentials: {}, account: 'a', lanes, streams: lanes, maxHeld: 10 },
       ...{
-        sendTogether: createCoalescer(),
+        sendTogether: createWriteBatcher(),
         maxAnswerBytes: 1_000,
         maxAnswerValues: 1_000,
         held: new HeldBytes(),

@@ -1,5 +1,0 @@
-import { describe } from 'vitest';
-import { describeClientDocuments } from '../contract/client-documents.ts';
-import { openNewDatabase } from './subject.ts';
-
-describe('SQLite', () => describeClientDocuments(openNewDatabase));

@@ -1,5 +1,0 @@
-import { describe } from 'vitest';
-import { describeIdentities } from '../contract/identities.ts';
-import { openNewDatabase } from './subject.ts';
-
-describe('SQLite', () => describeIdentities(openNewDatabase));

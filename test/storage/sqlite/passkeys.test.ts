@@ -1,5 +1,0 @@
-import { describe } from 'vitest';
-import { describePasskeys } from '../contract/passkeys.ts';
-import { openNewDatabase } from './subject.ts';
-
-describe('SQLite', () => describePasskeys(openNewDatabase));
