@@ -1,6 +1,5 @@
-import type { AccountStore } from '../../storage/accounts.ts';
+import type { AccountStore, IdentityStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import type { IdentityStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { ClientKeys } from '../client-keys/client-keys.ts';
 import type { ClientKeySet } from '../client-keys/key-set.ts';

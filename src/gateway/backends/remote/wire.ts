@@ -79,7 +79,8 @@ export class Wire {
 function isSendable({ path, headers }: WireRequest): boolean {
   if (!pathForm.test(path)) return false;
   for (let at = 0; at < headers.length; at += 2)
-    if (!headerNamePattern.test(headers[at] ?? '') || !headerValuePattern.test(headers[at + 1] ?? '')) return false;
+    if (!headerNamePattern.test(headers[at] ?? '') || !headerValuePattern.test(headers[at + 1] ?? ''))
+      return false;
   return true;
 }
 
