@@ -1,4 +1,4 @@
-import { findUnusableClients } from '../authorization-server/operator-clients/settings-clients.ts';
+import { findUnusableClients } from '../authorization-server/administration/unusable-clients.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems } from '../protected-server.ts';

@@ -1,8 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
-import { isInGrace, successorOf, type WithSuccessor } from '../engine/successors.ts';
 
 const kind = 'RefreshAnswer';
 
@@ -89,45 +87,4 @@ export async function findAnswer(
   if (kept.keyThumbprint !== attempt.keyThumbprint) return 'other_key';
   if (answer.scope !== attempt.answer.scope) return 'other_scopes';
   return { ...answer, expires_in: Math.max(1, answer.expires_in - (nowSeconds - issuedAt)) };
-}
-
-/**
- * Rebuilds the response to a refresh token that was used a moment ago from its successor tokens and their rows.
- * @param id hashed refresh token
- * @param attempt the first response is returned only if it has the same scopes and the attempt proved no key, since
- *   successors are bearer tokens
- * @returns the first response with its remaining lifetime; 'other_scopes' or 'other_key' if it does not match the
- *   attempt; undefined if the grace window is over, or if the successors are absent or revoked
- */
-export async function findSuccessorAnswer(
-  artifacts: ArtifactStore,
-  box: SealedBox,
-  id: string,
-  attempt: RefreshAttempt,
-  nowSeconds: number,
-  graceSeconds: number,
-): Promise<TokenAnswer | 'other_scopes' | 'other_key' | undefined> {
-  const used = await artifacts.find('RefreshToken', id);
-  if (used?.consumedAt === undefined || !isInGrace(used.consumedAt, nowSeconds, graceSeconds))
-    return undefined;
-  const { successorsAtMs } = used;
-  const { successor } = openPayload<WithSuccessor>(box, 'RefreshToken', used);
-  if (successor === undefined || successorsAtMs === undefined) return undefined;
-  const refreshToken = successorOf('RefreshToken', successor, successorsAtMs);
-  if (!(await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken)))) return undefined;
-  if (attempt.keyThumbprint !== undefined) return 'other_key';
-  const accessToken = successorOf('AccessToken', successor, successorsAtMs);
-  const row = await artifacts.find('AccessToken', hashSecret('AccessToken', accessToken));
-  // One that has expired may be gone: then nothing can be done with it, whatever its scopes were.
-  const { scope, exp } = row
-    ? openPayload<{ scope: string; exp: number }>(box, 'AccessToken', row)
-    : { scope: attempt.answer.scope, exp: nowSeconds };
-  if (scope !== attempt.answer.scope) return 'other_scopes';
-  return {
-    access_token: accessToken,
-    expires_in: Math.max(1, exp - nowSeconds),
-    refresh_token: refreshToken,
-    ...(scope === undefined ? undefined : { scope }),
-    token_type: 'Bearer',
-  };
 }

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import { hashSecret } from '../../crypto/secret.ts';
 import type { InvitationStore } from '../../storage/clients.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import { invitationId } from '../engine/stored-names.ts';
 
 /**
  * Policy of client registration (RFC 7591 section 3): open to anybody; open, with the operator's approval of each
@@ -33,15 +33,7 @@ export class ClientNotAdmitted extends errors.OIDCProviderError {
   }
 }
 
-/** The kind under which initial access tokens are hashed. */
-const kind = 'InitialAccessToken';
-
-/** @returns the stored name of an initial access token */
-export function invitationId(token: string): string {
-  return hashSecret(kind, token);
-}
-
-/** State of an admitted request, with the invitation that it will use up. */
+/** Where a request that was let in keeps the invitation it will use. */
 export interface InvitedState {
   invitation?: string;
 }

@@ -1,9 +1,9 @@
+import type { AccountStore, IdentityStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { ClientKeys } from '../client-keys/client-keys.ts';
 import type { ClientKeySet } from '../client-keys/key-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import type { AccountSources } from './identity-grant.ts';
 
 /** Maps identities of an external identity provider to local accounts. */
 export interface AccountRules {
@@ -57,7 +57,15 @@ export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
  */
 export const identityAssertionProfile = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
-/** Options of the grant for assertions. */
+/** What accounts are found with. */
+export interface AccountSources {
+  accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
+  identities: IdentityStore;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** What the grant for assertions works with. */
 export interface JwtBearerOptions extends AccountSources {
   /** Our issuer. */
   issuer: string;
