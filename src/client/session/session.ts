@@ -5,7 +5,7 @@ import { redirectToSpelling } from '../limited-fetch.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import { canonicalServerUrl } from '../url-policy.ts';
 import { formerLogin } from './former-login.ts';
-import { LoginSession, type Recovery } from './login-session.ts';
+import { type Authorizer, LoginSession, type Recovery } from './login-session.ts';
 import { readRequiredScopes } from './scope-refusals.ts';
 import { isRepeatable, sendAuthorized } from './send-authorized.ts';
 
