@@ -1,4 +1,4 @@
-import type { DiscoveryStep } from './discovery/well-known.ts';
+import type { ReadingToleranceName } from '../oauth/reading-tolerances.ts';
 import type { FormerLogin } from './stores/credential-store.ts';
 
 /** The reason of a {@link ClientError}, for programs. */
@@ -52,6 +52,24 @@ export class ClientError extends Error {
     this.reason = reason;
     this.oauthError = options?.oauthError;
   }
+}
+
+/** One request of discovery and its result. */
+export interface DiscoveryStep {
+  /** The purpose of the request. */
+  purpose: 'challenge' | 'protected_resource' | 'authorization_server' | 'default_endpoints';
+  method: 'GET' | 'POST' | 'none';
+  url: string;
+  /** HTTP status; absent if there was no response or no request. */
+  status?: number;
+  /** `taken`: used. `absent`: not there, the next URL is fetched. `refused`: there, but must not be used. */
+  verdict: 'taken' | 'absent' | 'refused';
+  /** The reason, in words. */
+  reason: string;
+  /** Accepted deviations from standards, by name (docs/tolerances.md). */
+  tolerated?: readonly ReadingToleranceName[];
+  /** The `resource` of metadata that is for another server. */
+  resource?: string;
 }
 
 /** Discovery stopped. The trace lists every request, and why its response was accepted or rejected. */

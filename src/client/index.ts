@@ -19,6 +19,7 @@ export {
   ClientError,
   type ClientErrorReason,
   DiscoveryError,
+  type DiscoveryStep,
   InsufficientScopeError,
   LoginRequiredError,
 } from './client-error.ts';
@@ -27,7 +28,6 @@ export type { ClientContext, Fetch } from './context.ts';
 export type { UsableAuthorizationServer } from './discovery/authorization-server.ts';
 export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery/discovery.ts';
 export type { UsableProtectedResource } from './discovery/protected-resource.ts';
-export type { DiscoveryStep } from './discovery/well-known.ts';
 export { toCurl } from './exchanges/curl.ts';
 export type { Exchange, ExchangeRecord } from './exchanges/record.ts';
 export { type RecordOptions, recordExchanges } from './exchanges/record.ts';
@@ -72,8 +72,8 @@ export {
 } from './registration/registration.ts';
 export { createAuthProvider } from './session/auth-provider.ts';
 export { formerLogin } from './session/former-login.ts';
+export type { AuthorizationNeed, Authorizer } from './session/login-session.ts';
 export { sendAuthorized } from './session/send-authorized.ts';
-export type { AuthorizationNeed, Authorizer } from './session/session.ts';
 export { type AuthorizationOptions, withAuthorization } from './session/session.ts';
 export {
   type Credential,

@@ -9,7 +9,7 @@ import {
   obtainRegistration,
   type RegistrationOptions,
 } from '../registration/registration.ts';
-import type { Authorizer } from '../session/session.ts';
+import type { Authorizer } from '../session/login-session.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { chooseDpopKey } from '../tokens/dpop.ts';
 import { finishAuthorization, startAuthorization } from './authorization.ts';

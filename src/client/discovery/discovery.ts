@@ -1,6 +1,6 @@
 import { isSameIssuer } from '../../oauth/issuer.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
-import { ClientError, DiscoveryError } from '../client-error.ts';
+import { ClientError, DiscoveryError, type DiscoveryStep } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type InheritedChoices, inheritedChoices } from '../session/former-login.ts';
 import type { FormerLogin } from '../stores/credential-store.ts';
@@ -12,7 +12,7 @@ import {
 } from './authorization-server.ts';
 import { askForChallenge, type FirstChallenge, readFirstChallenge } from './first-challenge.ts';
 import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
-import { type DiscoveryStep, type DiscoveryWalk, noteSlip } from './well-known.ts';
+import { type DiscoveryWalk, noteSlip } from './well-known.ts';
 
 /** The result of discovery for an MCP server. */
 export interface DiscoveredServer extends InheritedChoices {

@@ -8,7 +8,7 @@ import {
   type Slip,
 } from '../../oauth/foreign-json.ts';
 import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
-import { ClientError } from '../client-error.ts';
+import { ClientError, type DiscoveryStep } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { limitedFetch } from '../limited-fetch.ts';
 import { quote } from '../quote.ts';
@@ -204,22 +204,4 @@ export function readStrings(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value.filter((entry): entry is string => typeof entry === 'string' && entry !== '')
     : undefined;
-}
-
-/** One request of discovery and its result. */
-export interface DiscoveryStep {
-  /** The purpose of the request. */
-  purpose: 'challenge' | 'protected_resource' | 'authorization_server' | 'default_endpoints';
-  method: 'GET' | 'POST' | 'none';
-  url: string;
-  /** HTTP status; absent if there was no response or no request. */
-  status?: number;
-  /** `taken`: used. `absent`: not there, the next URL is fetched. `refused`: there, but must not be used. */
-  verdict: 'taken' | 'absent' | 'refused';
-  /** The reason, in words. */
-  reason: string;
-  /** Accepted deviations from standards, by name (docs/tolerances.md). */
-  tolerated?: readonly ReadingToleranceName[];
-  /** The `resource` of metadata that is for another server. */
-  resource?: string;
 }

@@ -8,7 +8,7 @@ import {
   type ObtainedRegistration,
   obtainRegistration,
 } from '../registration/registration.ts';
-import type { Authorizer } from '../session/session.ts';
+import type { Authorizer } from '../session/login-session.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { type DeviceLoginOptions, loginWithDevice } from './device-authorization.ts';
 import { type GrantLogin, grantAuthorizer } from './grant-login.ts';

@@ -4,7 +4,7 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
 import { type ClientIdentity, type OAuthRefusal, resourceParameter } from '../oauth-client.ts';
-import type { Authorizer } from '../session/session.ts';
+import type { Authorizer } from '../session/login-session.ts';
 import type { Credential, CredentialStore, RepeatableGrant } from '../stores/credential-store.ts';
 import { chooseDpopKey } from '../tokens/dpop.ts';
 import { credentialIssuer, grantTypes, requestTokens, toCredential } from '../tokens/token-request.ts';

@@ -8,7 +8,7 @@ import type { ClientContext } from '../context.ts';
 import { limitedFetch } from '../limited-fetch.ts';
 import type { ClientIdentity } from '../oauth-client.ts';
 import { describeDifference, quote } from '../quote.ts';
-import type { Authorizer } from '../session/session.ts';
+import type { Authorizer } from '../session/login-session.ts';
 import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { requireUrl } from '../url-policy.ts';
 import {

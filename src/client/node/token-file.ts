@@ -234,6 +234,7 @@ export function parseTokenFile(text: string): StoreData | undefined {
   }
 }
 
+/** Returns the text of a token file. */
 export function formatTokenFile(book: StoreData): string {
   return `${JSON.stringify({ version: 1, ...book }, null, 2)}\n`;
 }

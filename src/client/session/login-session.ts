@@ -2,12 +2,38 @@ import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { readFirstChallenge } from '../discovery/first-challenge.ts';
-import type { Credential, CredentialStore } from '../stores/credential-store.ts';
+import type { Credential, CredentialStore, FormerLogin } from '../stores/credential-store.ts';
 import { freshCredential } from '../tokens/tokens.ts';
 import { formerLogin } from './former-login.ts';
 import { ScopeRefusals, scopeRefusal } from './scope-refusals.ts';
-import type { AuthorizationNeed, Authorizer } from './session.ts';
 import { newTokenSeconds, TokenHistory } from './token-history.ts';
+
+/** The reason why a new credential is needed. */
+export interface AuthorizationNeed {
+  /** Canonical URL of the MCP server. */
+  server: string;
+  /**
+   * `no_credential`: there is none. `rejected`: the server rejects the one at hand, and it could not be
+   * renewed. `insufficient_scope`: the token is valid, but lacks scopes.
+   */
+  why: 'no_credential' | 'rejected' | 'insufficient_scope';
+  /**
+   * All scopes granted and required (A8-07); absent if none are known: the scopes that the server names are
+   * then requested.
+   */
+  scopes?: readonly string[];
+  /** The login that the new one replaces, even if that has ended. */
+  before?: FormerLogin | undefined;
+  /** `WWW-Authenticate` of the response, its fields joined by a comma; null if it had none. */
+  challenge: string | null;
+}
+
+/**
+ * Gets a new credential and stores it: with the user, or by a grant without one. A session calls it once for
+ * all waiting requests, and at most a few times (A8-08, T-186).
+ * @throws ClientError if there is no credential to be had
+ */
+export type Authorizer = (need: AuthorizationNeed) => Promise<Credential>;
 
 /** Maximum number of authorizer calls for one need without success (A8-08). */
 export const maxAuthorizations = 3;

@@ -22,6 +22,7 @@ export interface StoreData {
   ended: Record<string, FormerLogin>;
 }
 
+/** Creates the content of an empty store. */
 export function emptyStoreData(): StoreData {
   return { registrations: {}, replaced: {}, credentials: {}, logins: {}, ended: {} };
 }
@@ -117,6 +118,7 @@ export function endCredential(book: StoreData, credential: Credential): void {
     if (!Object.hasOwn(book.logins, server)) book.ended[server] = formerLogin(credential);
 }
 
+/** Deletes the registration with this client id. */
 export function dropRegistration(book: StoreData, issuer: string, clientId: string): void {
   if (book.registrations[issuer]?.clientId === clientId) delete book.registrations[issuer];
   delete book.replaced[clientKey({ issuer, clientId })];
