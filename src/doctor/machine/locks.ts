@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { staleLockMs, lifeOf, parseHolder } from '../../client/node/file-lock.ts';
+import { lifeOf, parseHolder, staleLockMs } from '../../client/node/file-lock.ts';
 import type { Check } from '../check.ts';
 import { pass, warn } from '../judgements.ts';
 import { type Machine, storeFolder } from './machine.ts';

@@ -1,8 +1,8 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { systemKeychain } from '../../client/node/keychain.ts';
 import { TokenFileError } from '../../client/node/private-file.ts';
+import { createTokenFile, parseTokenFile, tokenFilePath } from '../../client/node/token-file.ts';
 import { parseSealedText } from '../../client/node/token-file-seal.ts';
-import { createTokenFile, tokenFilePath, parseTokenFile } from '../../client/node/token-file.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
 import { fail, pass } from '../judgements.ts';
