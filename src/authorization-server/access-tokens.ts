@@ -34,11 +34,11 @@ export interface IssuedAccessToken {
 
 /** Access tokens, for the resource server of the same process. */
 export interface IssuedAccessTokens {
-  /** Gives what was issued as this token, opaque or a JWT, expired or not; undefined where there is no such token. */
+  /** Returns what was issued as this token, opaque or a JWT, expired or not; undefined if there is no such token. */
   find(token: string): Promise<IssuedAccessToken | undefined>;
-  /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
+  /** Returns those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
-  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  /** Returns a mark: as long as it stays the same, no token was revoked, by whichever process. */
   revocationMark(): Promise<number>;
 }
 

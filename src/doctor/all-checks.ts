@@ -16,7 +16,7 @@ export interface CheckOptions {
   machine: Machine;
   /** The callback port the user fixed. */
   callbackPort?: number | undefined;
-  /** Means for the checks of what stands in front; they are left out where this is absent, as they take a minute. */
+  /** Means for the checks of what stands in front; they are left out if this is absent, as they take a minute. */
   proxy?: ProxyOptions | undefined;
   /** Known clients to be replayed; none unless told. */
   clients?: readonly ClientProfile[] | undefined;

@@ -10,7 +10,7 @@ export type Answer = Answered | Unanswered;
 interface Asked {
   method: string;
   url: string;
-  /** The number of the exchange; empty where nothing was sent. */
+  /** The number of the exchange; empty if nothing was sent. */
   evidence: readonly number[];
 }
 
@@ -21,7 +21,7 @@ export interface Answered extends Asked {
   headers: Headers;
   /** The body, up to a limit; of an event stream what came until its first message. May hold secrets. */
   text: string;
-  /** Whether more would have come. */
+  /** True if more would have come. */
   truncated: boolean;
 }
 

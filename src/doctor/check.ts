@@ -22,14 +22,14 @@ export interface Check {
   title: string;
   /** The standard's clause, with its document. */
   clause: string;
-  /** Whether it registers, logs in or writes anything at the server: only with `--active`. */
+  /** True if it registers, logs in or writes anything at the server: only with `--active`. */
   active?: true;
   /**
    * Ids of checks without whose success this one has nothing to look at. Where one of them failed, or was skipped
    * because of a failure, this one is skipped and names the first cause.
    */
   needs?: readonly string[];
-  /** Longest time it may take in milliseconds, where it waits for more than answers; see `examine`. */
+  /** Longest time it may take in milliseconds, if it waits for more than answers; see `examine`. */
   patienceMs?: number;
   /** Looks at the facts and judges. It gets them with `subject.fact`, so that checks share each exchange. */
   judge(subject: Subject): Promise<Judgement>;

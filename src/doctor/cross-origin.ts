@@ -8,7 +8,7 @@ function listed(field: string | null): string[] {
 }
 
 /**
- * Whether a page may read an answer.
+ * Returns true if a page may read an answer.
  * @param answer to a request with `Origin`
  * @see WHATWG Fetch "CORS check"
  */
@@ -19,7 +19,7 @@ export function mayRead(answer: Answer): boolean {
 }
 
 /**
- * Whether a page may read a field of an answer.
+ * Returns true if a page may read a field of an answer.
  * @param answer to a request with `Origin`
  * @param name of the field
  */
@@ -30,7 +30,7 @@ export function exposes(answer: Answer, name: string): boolean {
 }
 
 /**
- * Why a browser would not send the request after this preflight; undefined where it would.
+ * Why a browser would not send the request after this preflight; undefined if it would.
  * @param answer to the preflight
  * @param method the page wants to use
  * @param headers fields the page wants to send

@@ -1,7 +1,7 @@
 import { quote } from '../client/quote.ts';
 import type { Answer, Answered } from './ask.ts';
 
-/** The media type of an answer in lower case, without parameters; `''` where there is none. */
+/** The media type of an answer in lower case, without parameters; `''` if there is none. */
 export function mediaType({ headers }: Pick<Answered, 'headers'>): string {
   return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
@@ -12,7 +12,7 @@ export function isHtml({ headers }: Pick<Answered, 'headers'>): boolean {
 }
 
 /**
- * An answer in a few words: status and media type, where it redirects to, or why there is none.
+ * An answer in a few words: status and media type, if it redirects to, or why there is none.
  * @param answer what came back
  */
 export function describeAnswer(answer: Answer): string {

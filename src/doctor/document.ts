@@ -52,7 +52,7 @@ export function quoteOrMissing(value: unknown): string {
   return value === undefined || value === null ? 'missing' : quote(value);
 }
 
-/** @returns the strings of a member that should be a list; undefined where it is no list */
+/** @returns the strings of a member that should be a list; undefined if it is no list */
 export function stringsOf(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value.filter((entry): entry is string => typeof entry === 'string')

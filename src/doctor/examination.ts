@@ -10,7 +10,7 @@ export interface ExaminationOptions {
   fetch: Fetch;
   /** Epoch seconds. */
   now: () => number;
-  /** Whether clients may be registered and logins made. */
+  /** True if clients may be registered and logins made. */
   active?: boolean;
   /** What it may use to log in; without it nothing that needs a login can be told. */
   login?: LoginMeans;

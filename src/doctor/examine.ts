@@ -12,9 +12,9 @@ export interface Report {
   url: string;
   /** Epoch seconds. */
   startedAt: number;
-  /** Whether clients could be registered and logins made. */
+  /** True if clients could be registered and logins made. */
   active: boolean;
-  /** Whether it was ended early. */
+  /** True if it was ended early. */
   stopped: boolean;
   /** In the order in which the checks ran. */
   findings: readonly Finding[];
@@ -81,10 +81,10 @@ async function judge(check: Check, examination: Examination, signal: AbortSignal
 
 /**
  * Examines a server: runs the checks one after another, each in bounded time. A check that breaks is `unknown`, never
- * `pass`; one that needs a failed one is skipped and says because of which. At the end what was left behind at the server
- * is taken back.
+ * `pass`; one that needs a failed one is skipped and says because of which. At the end what was left behind at the
+ * server is taken back.
  * @param options server, means and checks
- * @throws RangeError where `only` or `skip` name a check that does not exist
+ * @throws RangeError if `only` or `skip` name a check that does not exist
  */
 export async function examine(options: ExamineOptions): Promise<Report> {
   const { asked, running } = chooseChecks(options.checks, options);

@@ -11,7 +11,7 @@ export interface Judgement {
   saw: string;
   /** What to change, as exactly as can be said from outside. Required with `warn` and `fail`. */
   fix?: string;
-  /** Lines to change by product, where one of them may be the cause. */
+  /** Lines to change by product, if one of them may be the cause. */
   hints?: readonly { product: ProxyProduct; lines: string }[];
   /** Id of the check whose failure explains this one. */
   because?: string;

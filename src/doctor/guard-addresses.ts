@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import type { Fetch } from '../client/index.ts';
 import { isLocalAddress } from '../client/url-policy.ts';
 
-/** Gives the addresses of a host, as programs on this machine get them; rejects where it has none. */
+/** Returns the addresses of a host, as programs on this machine get them; rejects if it has none. */
 export type LookUp = (host: string) => Promise<readonly string[]>;
 
 const lookUpHere: LookUp = async (host) =>
@@ -12,7 +12,7 @@ const lookUpHere: LookUp = async (host) =>
  * A fetch that a public server cannot lead into the local network by a name of its own that resolves there. Addresses
  * and names that say themselves what they are, are judged before, see `isLocalAddress`.
  * @param fetch that sends
- * @param serverUrl of the server under examination: where it is in the local network itself, it may name others there
+ * @param serverUrl of the server under examination: if it is in the local network itself, it may name others there
  * @param lookUp gives the addresses of a host
  * @returns a fetch that rejects, without a request, where a host of others has a local address
  * @see RFC 9728 section 7.7 (T-185)

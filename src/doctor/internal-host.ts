@@ -6,7 +6,7 @@ const privateName = /\.(?:local|internal|lan|intranet|corp|home|svc|cluster\.loc
 
 /**
  * Why a URL that a server publishes cannot be meant for its clients: it leads into the server's own network, or is http
- * while the server is https. Undefined where nothing speaks against it.
+ * while the server is https. Undefined if nothing speaks against it.
  * @param published a URL from a document or challenge
  * @param called the URL that the server is called by
  */

@@ -10,7 +10,7 @@ export interface Subject {
   url: string;
   /** Its fetch writes every exchange down. */
   context: ClientContext;
-  /** Whether it may register clients and log in. */
+  /** True if it may register clients and log in. */
   active: boolean;
   /** What it may use to log in. */
   login?: LoginMeans;

@@ -7,7 +7,7 @@ export interface Renewal {
   onExpiry(): void;
 }
 
-/** Tells when a caller's access ends while a stream of theirs is open (A12-04). */
+/** Calls back when a caller's access ends while a stream of the caller is open (A12-04). */
 export interface AccessWatch {
   /**
    * Calls `onEnd` once, within a second of the access token being revoked or expiring. With a `renewal`, an expired token

@@ -5,7 +5,7 @@ export interface CallLimit {
   /**
    * Counts calls that begin, one unless told.
    * @param principal see `principalKey`
-   * @returns whether they may begin; where that would be too many, none is counted
+   * @returns whether they may begin; if that would be too many, none is counted
    */
   begin(principal: string, calls?: number): boolean;
   /** Counts calls that ended, one unless told. */
@@ -19,7 +19,7 @@ export interface CallCount extends CallLimit {
    * @param patienceMs longest wait, in milliseconds; then it resolves whatever runs
    */
   whenNoneRuns(patienceMs: number): Promise<void>;
-  /** Gives the number of calls that run. */
+  /** Returns the number of calls that run. */
   total(): number;
 }
 

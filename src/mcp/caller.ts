@@ -38,9 +38,9 @@ export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
 const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
 
 /**
- * Gives a tool, prompt or resource who is calling it.
+ * Returns a tool, prompt or resource who is calling it.
  * @param context the context its handler was called with
- * @throws TypeError without a context; Error outside of a Gatehouse endpoint, where nobody was identified
+ * @throws TypeError without a context; Error outside of a Gatehouse endpoint, if nobody was identified
  */
 export function callerOf(context: CallContext): AuthInfo {
   if (!isRecord(context))

@@ -15,21 +15,21 @@ import { isMethodOfMcp } from './reading/methods.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { Posted, Serve } from './transports/transport.ts';
 
-/** What of a request is checked before a transport sees it. */
+/** Checks of a request before a transport sees it. */
 export interface Preflight {
   checkMethod: (exchange: Exchange) => Refusal | undefined;
   checkAccept: (exchange: Exchange) => Refusal | undefined;
   body: BodyReading;
 }
 
-/** How bodies are read. */
+/** Options for reading bodies. */
 export interface BodyReading {
   maxBytes: number;
-  /** Whether messages go on to servers elsewhere, which get numbers as they were written (FA-40). */
+  /** True if messages go on to servers elsewhere, which get numbers as they were written (FA-40). */
   isRelayed: boolean;
 }
 
-/** Most bodies of one principal that are read at once, where they are large or do not say how long they are. */
+/** Most bodies of one principal that are read at once, if they are large or do not say how long they are. */
 const maxLargeBodies = 8;
 
 /** Bodies that announce no more than this many bytes are read without waiting for a turn. */

@@ -40,7 +40,7 @@ import { askForLinks } from './upstreams/ask-for-links.ts';
 import { withUpstreams } from './upstreams/caller-upstreams.ts';
 import type { UpstreamAccess } from './upstreams/upstream-access.ts';
 
-/** How much of an endpoint one principal may use at once. */
+/** Limits of an endpoint for one principal. */
 export interface PrincipalLimits {
   maxCallsPerPrincipal: number;
   /** Open streams that belong to no session: HTTP+SSE, and listening in 2026-07-28. */
@@ -63,11 +63,11 @@ export interface ToolCallLimit {
   take(caller: AuthInfo, tools: readonly string[]): number;
 }
 
-/** What the transports of an endpoint are made of. */
+/** Parts of the transports of an endpoint. */
 export interface McpTransportsOptions {
-  /** Where MCP servers come from. */
+  /** Source of MCP servers. */
   source: ServerSource;
-  /** Which scopes tools, prompts and resources need. */
+  /** Scopes that tools, prompts and resources need. */
   scopeRules: ScopeRules;
   /** Methods that are let through beside those of MCP, each with the scopes it needs; none by default. */
   methods?: OpenMethods;
@@ -76,7 +76,7 @@ export interface McpTransportsOptions {
   /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
   urls: Record<'mcp' | 'sse' | 'messages' | 'rest', URL>;
   maxBodyBytes: number;
-  /** Whether the revisions up to 2025-11-25 are served in sessions, or each request by itself. */
+  /** True if the revisions up to 2025-11-25 are served in sessions, or each request by itself. */
   sessions: 'stored' | 'none';
   sessionLimits: SessionLimits;
   principalLimits: PrincipalLimits;
@@ -91,7 +91,7 @@ export interface McpTransportsOptions {
   /** The APIs of upstreams, for tools; none without it. */
   upstreams?: UpstreamAccess;
   seal: Seal;
-  /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 400 by default. */
+  /** Milliseconds that a call may run before its response becomes a stream that is kept alive; 400 by default. */
   streamAfterMs?: number;
   /** Epoch seconds. */
   now: () => number;
@@ -104,9 +104,9 @@ export interface McpTransports {
   sse: Serve;
   messages: Serve;
   rest: Serve;
-  /** Gives how much is going on: sessions this process holds, and calls that run. */
+  /** Returns how much is going on: sessions this process holds, and calls that run. */
   load(): { sessions: number; calls: number };
-  /** Tells which tools the scopes of a caller open; undefined where that is not known in time. */
+  /** Returns the tools that the scopes of a caller open; undefined if they are not known in time. */
   toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
   accountSessions: AccountSessions;
   /**

@@ -12,7 +12,7 @@ import { NodeReply } from './streams/node-reply.ts';
 import { createPulse } from './streams/pulse.ts';
 import type { Serve } from './transports/transport.ts';
 
-/** What an MCP endpoint is made of. */
+/** Parts of the MCP endpoint. */
 export interface McpEndpointOptions extends McpTransportsOptions {
   /** Pause between comments on an open stream, in milliseconds; 20 s by default. */
   keepAliveMs?: number;
@@ -34,9 +34,9 @@ export interface McpEndpoint {
   accountSessions: AccountSessions;
   /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
   refuseOversized: Middleware;
-  /** Gives how much is going on: sessions this process holds, and calls that run. */
+  /** Returns how much is going on: sessions this process holds, and calls that run. */
   load: McpTransports['load'];
-  /** Tells which tools the scopes of a caller open; undefined where the server does not tell in time. */
+  /** Returns the tools that the scopes of a caller open; undefined if the server does not respond in time. */
   toolsOf: McpTransports['toolsOf'];
   /**
    * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
@@ -78,7 +78,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   };
 }
 
-/** What puts a transport behind Koa. */
+/** Adapter of a transport for Koa. */
 interface KoaFaceOptions {
   serve: Serve;
   /** For the answer to OPTIONS. */

@@ -26,7 +26,7 @@ const keptAtTheGate = new Set([
 ]);
 
 /**
- * Gives an MCP server the request without its credentials and its body (T-105).
+ * Returns an MCP server the request without its credentials and its body (T-105).
  * @param url the endpoint's public URL
  */
 export function toWebRequest({ method, headers }: Exchange, url: URL): Request {

@@ -35,7 +35,7 @@ export const resultNotServed: JsonRpcError = {
 /** Something failed that a client can do nothing about; what it was stands in the log. */
 export const internalError: JsonRpcError = { code: errorCodes.internalError, message: 'Internal error' };
 
-/** What a cancelled request is answered with inside: its client waits for no answer. */
+/** Internal response to a cancelled request, whose client does not wait for one. */
 export const requestCancelled: JsonRpcError = {
   code: errorCodes.requestCancelled,
   message: 'The request was cancelled.',

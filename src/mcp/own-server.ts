@@ -3,7 +3,7 @@ import type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 /** Makes an MCP server: for one session or request, or for all callers of an era. */
 export type ServerFactory = (context: ServerContext) => McpLike | Promise<McpLike>;
 
-/** Says whether something is an MCP server, by what it can do: the SDK's of version 1 and 2 look alike. */
+/** Returns true if something is an MCP server, by what it can do: the SDK's of version 1 and 2 look alike. */
 export function isServer(value: unknown): value is McpLike {
   return (
     typeof value === 'object' &&
@@ -24,8 +24,8 @@ export function fromServer(server: McpLike): ServerSource & { sharing: 'single' 
 
 /**
  * Makes a factory into a source.
- * @param sharing `each`: called for every session, and every request without one; `shared`: called for an era, and not
- * told who calls, because what it gives answers everybody
+ * @param sharing `each`: called for every session, and every request without one; `shared`: called for an era, without
+ *   the caller, because its server serves everybody
  * @returns a source whose `create` throws TypeError where the factory gives no server, or under `each` the same twice
  */
 export function fromFactory<Sharing extends 'each' | 'shared'>(

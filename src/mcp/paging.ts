@@ -3,20 +3,20 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
 /** A list that is given in pages. */
 export interface PagedList<Item> {
-  /** What the list is called, such as `resources/list`: a cursor of one list is not valid for another. */
+  /** Name of the list, such as `resources/list`: a cursor of one list is not valid for another. */
   name: string;
   items: readonly Item[];
-  /** Gives the key of an item: no other item of the list has it, and pages go in the order of keys. */
+  /** Returns the key of an item: no other item of the list has it, and pages go in the order of keys. */
   keyOf(item: NoInfer<Item>): string;
 }
 
-/** Which page is asked for. */
+/** Position of the requested page. */
 export interface PageRequest {
   /** `params.cursor` of the request; absent or empty for the first page. */
   cursor?: string | undefined;
-  /** How many items a page has at most. */
+  /** Maximum number of items in a page. */
   pageSize: number;
-  /** Whose list it is, where not everybody's is the same: a cursor is valid for its own scope alone. */
+  /** Owner of the list, if owners have different lists: a cursor is valid for its own owner only. */
   scope?: string | undefined;
 }
 
@@ -27,10 +27,10 @@ export interface Page<Item> {
   nextCursor?: string;
 }
 
-/** Gives a list in pages. */
+/** Returns a list in pages. */
 export interface Paging {
   /**
-   * Gives a page. Whatever is added or removed between two pages, no item is given twice and none that stays is left
+   * Returns a page. Whatever is added or removed between two pages, no item is given twice and none that stays is left
    * out.
    * @throws ProtocolError with -32602 for a cursor that was not given out for this list and scope (C6-06)
    * @throws RangeError for a page size below 1, or two items of one key
@@ -61,7 +61,7 @@ function inOrder<Item>({ name, items, keyOf }: PagedList<Item>): { key: string; 
 /** Writes cursors, and reads those it wrote. */
 export interface Cursors {
   /**
-   * Gives the cursor of a position.
+   * Returns the cursor of a position.
    * @param name what the list is called
    * @param scope whose list it is
    */

@@ -3,11 +3,11 @@ import { bodyTooLarge } from './checks/body-headers.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
- * Takes a body that has come as a whole already, as small ones come with the head of their request: to wait for it as for
- * others costs a call more than its JSON.
+ * Takes a body that has come as a whole already, as small ones come with the head of their request: to wait for it as
+ * for others costs a call more than its JSON.
  * @param contentLength what was announced
  * @param maxBytes largest body
- * @returns undefined where it has not, which is for {@link readBody}
+ * @returns undefined if it has not, which is for {@link readBody}
  */
 export function takeWholeBody(
   body: Readable,

@@ -2,7 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { errorCodes } from '../oauth/mcp-error-codes.ts';
 import type { Reply } from './streams/reply.ts';
 
-/** Why a request is refused before any MCP server sees it. */
+/** Reason why a request is rejected before any MCP server sees it. */
 export type RefusalReason =
   | 'method_not_allowed'
   | 'body_too_large'
@@ -45,7 +45,7 @@ export type RefusalReason =
 /** A refusal, with what of the request its answer repeats. */
 export interface Refusal {
   reason: RefusalReason;
-  /** Id of the request it answers, where there is exactly one. */
+  /** Id of the request it answers, if there is exactly one. */
   id?: RequestId;
   headers?: Record<string, string>;
   data?: Record<string, unknown>;
@@ -76,7 +76,7 @@ export function toolCalledTooOften(waitSeconds: number): Refusal {
   };
 }
 
-/** Tells a refusal from what a check gives when all is well. */
+/** Type guard for refusals among the results of a check. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'reason' in value;
 }

@@ -1,22 +1,22 @@
-/** What a handler of the MCP SDK gets that may carry credentials: the request, or its context in version 2 or 1. */
+/** Argument of an MCP SDK handler that may carry credentials: the request, or its context in version 2 or 1. */
 export interface MetaCarrier {
   params?: { _meta?: Readonly<Record<string, unknown>> | undefined } | undefined;
   _meta?: Readonly<Record<string, unknown>> | undefined;
   mcpReq?: { _meta?: Readonly<Record<string, unknown>> | undefined } | undefined;
 }
 
-/** Where values for the whole process come from. */
+/** Sources of process-wide values. */
 export interface ProcessValues {
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Gives a credential that a caller sent along in `params._meta.auth`, or else the process's own (B7-15). The key
- * is matched in upper or lower case: callers write `perplexity_api_key` for `PERPLEXITY_API_KEY`.
+ * Returns a credential that a caller sent along in `params._meta.auth`, or else the process's own (B7-15). The key is
+ * matched in upper or lower case: callers write `perplexity_api_key` for `PERPLEXITY_API_KEY`.
  * @param request the request, or the context of its handler
  * @param values the process's own by default
- * @returns `""` where there is none, so that `getAuthValue(request, 'KEY') || getParamValue('key')` works (FA-35)
+ * @returns `""` if there is none, so that `getAuthValue(request, 'KEY') || getParamValue('key')` works (FA-35)
  */
 export function getAuthValue(request: MetaCarrier, key: string, values: ProcessValues = process): string {
   const { auth } = request.params?._meta ?? request._meta ?? request.mcpReq?._meta ?? {};
@@ -24,10 +24,10 @@ export function getAuthValue(request: MetaCarrier, key: string, values: ProcessV
 }
 
 /**
- * Gives a value of the process: `--name=value` of its arguments, else of its environment (B7-15). The name is matched in
- * upper or lower case, the exact one first.
+ * Returns a value of the process: `--name=value` of its arguments, else of its environment (B7-15). The name is matched
+ * in upper or lower case, the exact one first.
  * @param values the process's own by default
- * @returns undefined where neither has it, or it is empty
+ * @returns undefined if neither has it, or it is empty
  */
 export function getParamValue(name: string, { argv, env }: ProcessValues = process): string | undefined {
   const given = argv.flatMap((one) => {

@@ -8,7 +8,7 @@ export type { McpLike } from './mcp-like.ts';
 export interface ServerContext {
   /** `legacy`: revisions up to 2025-11-25; `modern`: 2026-07-28. */
   era: 'legacy' | 'modern';
-  /** Who opened the session, or sent the request. Absent where one server is made for all callers. */
+  /** The caller who opened the session or sent the request. Absent if one server serves all callers. */
   authInfo?: AuthInfo;
 }
 
@@ -27,14 +27,17 @@ export interface ServerSource {
   sharing: 'each' | 'principal' | 'account' | 'everyone' | 'shared' | 'single';
   create(context: ServerContext): McpLike | Promise<McpLike>;
   /**
-   * Gives what answers requests of 2026-07-28 itself: a server that stands elsewhere and speaks that revision. Asked
+   * Returns what answers requests of 2026-07-28 itself: a server that stands elsewhere and speaks that revision. Asked
    * for every request, so it has to remember. Whoever brings it closes it.
-   * @returns undefined where nothing does at present: the servers of {@link create} serve the request then
+   * @returns undefined if nothing does at present: the servers of {@link create} serve the request then
    */
   modern?(caller: Caller): Promise<Backend | undefined>;
 }
 
-/** Whether the servers of a source stand in other processes, so that they do not say for which call they send something. */
+/**
+ * Returns true if the servers of a source stand in other processes, so that they do not say for which call they send
+ * something.
+ */
 export function isElsewhere({ sharing }: Pick<ServerSource, 'sharing'>): boolean {
   return sharing === 'principal' || sharing === 'account' || sharing === 'everyone';
 }

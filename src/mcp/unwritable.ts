@@ -3,37 +3,37 @@ import { type Logger, loggable } from '../observability/logger.ts';
 import type { Message, RequestMessage } from './checks/messages.ts';
 import type { JsonRpcError } from './conversations/conversation.ts';
 
-/** What stands in the place of a message that a server gave and JSON cannot hold. */
+/** Replacement of a server's message that JSON cannot hold. */
 export const describeUnwritable: JsonRpcError = {
   code: errorCodes.internalError,
   message:
     'The MCP server gave something that cannot be written as JSON. The call may have had its effect; the log of the server says what it was.',
 };
 
-/** How many levels of objects in one another are written: more than anybody means, and far less than the stack bears. */
+/** Maximum depth of nested objects: more than anybody needs, and far less than the stack allows. */
 const maxDepth = 1_000;
 
-/** How many of them are named where there are more. */
+/** Maximum number of named places. */
 const namedLevels = 5;
 
 const tooDeep = `has more than ${maxDepth} levels within it`;
 
 /**
- * Finds what of a message of a server cannot be written as JSON. Asked where the message leaves the server, so that
- * whatever writes it later, to whatever transport, does not fail.
+ * Finds the part of a server's message that cannot be written as JSON. Called as the message leaves the server, so that
+ * no later writer fails.
  * @param asked by the client: what the message answers or belongs to
  * @returns the error that stands in its place; what it was is in the log then
  */
 export type CheckWritable = (message: Message, asked?: Asked) => JsonRpcError | undefined;
 
-/** What of a request tells it from others, to who reads the log. Its arguments are none of it. */
+/** Identifying parts of a request for the log, without its arguments. */
 export interface Asked {
   readonly method: string;
   /** Of the tool or prompt, or the URI of the resource. */
   readonly name: string | undefined;
 }
 
-/** Tells what a request asks for. */
+/** Describes a request. */
 export function askedOf({ method, params }: RequestMessage): Asked {
   const name = params?.name ?? params?.uri;
   return { method, name: typeof name === 'string' ? name : undefined };
@@ -57,7 +57,7 @@ export function createWritableCheck(logger: Logger): CheckWritable {
   };
 }
 
-/** Where something stands that JSON cannot hold, and what is wrong with it. */
+/** Place of a value that JSON cannot hold, and the reason. */
 interface Fault {
   /** From the inside out: the members that lead there. */
   trail: { name: string | number; member: unknown }[];
@@ -65,9 +65,9 @@ interface Fault {
 }
 
 /**
- * Says where something holds what `JSON.stringify` throws at: BigInts, circles, more levels than its stack may bear,
- * members that throw. Looks at no text, so that it costs little where much is said.
- * @returns a sentence for who wrote the server; undefined where all of it can be written
+ * Finds a value at which `JSON.stringify` throws: BigInts, circles, more levels than its stack may bear, members that
+ * throw. Texts are not inspected, so that long messages cost little.
+ * @returns a sentence for who wrote the server; undefined if all of it can be written
  */
 export function findUnwritable(value: unknown): string | undefined {
   try {
@@ -105,14 +105,14 @@ function findWithin(member: unknown, name: string | number, depth: number): Faul
   return fault;
 }
 
-/** Whether it is more than text, a number or the like. */
+/** Returns true if it is more than text, a number or the like. */
 function canFail(value: unknown): value is object | bigint {
   return (
     (typeof value === 'object' && value !== null) || typeof value === 'bigint' || typeof value === 'function'
   );
 }
 
-/** What is written in its place: itself, unless it says otherwise. */
+/** Returns the value that is written in its place: `toJSON()` if it has one. */
 function formOf(value: object | bigint, name: string | number): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? toJSON.call(value, `${name}`) : value;

@@ -6,7 +6,7 @@ import type { Logger } from '../observability/logger.ts';
 export interface StandingTokens {
   /** Returns those of the token ids that were not revoked. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
-  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  /** Returns a mark: as long as it stays the same, no token was revoked, by whichever process. */
   revocationMark(): Promise<number>;
 }
 

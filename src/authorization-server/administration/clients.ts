@@ -91,7 +91,7 @@ export function administerClients(
       inviteClient(invitations, wanted, now()),
     /**
      * Removes a client with its grants and tokens.
-     * @throws AdministrationRefused if there is none, or where it stands in the settings and would come back
+     * @throws AdministrationRefused if there is none, or if it stands in the settings and would come back
      */
     async remove(clientId: string): Promise<void> {
       await refuseSettings(clientId);

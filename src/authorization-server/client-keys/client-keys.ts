@@ -11,7 +11,7 @@ export class ClientKeysRefused extends errors.OIDCProviderError {
   override name = 'ClientKeysRefused';
   /** Seconds after which they are asked for again. */
   readonly retryAfterSeconds: number;
-  /** Whether the keys may be the same as before, and only cannot be fetched now. */
+  /** True if the keys may be the same as before, and only cannot be fetched now. */
   readonly mayPass: boolean;
   /**
    * @param url where the keys should be; its host is named

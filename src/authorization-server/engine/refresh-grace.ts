@@ -2,7 +2,7 @@
 export const maxClockSkewSeconds = 60;
 
 /**
- * Says whether a refresh token was used so recently that it may be sent again. A clock that was set back does not
+ * Returns true if a refresh token was used so recently that it may be sent again. A clock that was set back does not
  * open the window again, and a window of 0 seconds is never open (T-176).
  * @param consumedAt epoch seconds of its use
  * @param now epoch seconds

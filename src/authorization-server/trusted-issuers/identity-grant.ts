@@ -116,7 +116,7 @@ export interface AssertedPerson extends Identity {
   email: string | undefined;
 }
 
-/** Whether the operator takes the issuer's word for an address. */
+/** Returns true if the operator takes the issuer's word for an address. */
 function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
   return isEmailAddress(email) && emailDomains.includes(email.slice(email.indexOf('@') + 1));
 }

@@ -65,7 +65,7 @@ export interface AccountSources {
   now: () => number;
 }
 
-/** What the grant for assertions works with. */
+/** Options of the grant for assertions. */
 export interface JwtBearerOptions extends AccountSources {
   /** Our issuer. */
   issuer: string;

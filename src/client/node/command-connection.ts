@@ -47,7 +47,7 @@ async function open(
   }
 }
 
-/** Whether the program ended when it was asked for a revision that it does not know. */
+/** Returns true if the program ended when it was asked for a revision that it does not know. */
 function endedAtProbe(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
 }

@@ -1,6 +1,6 @@
 import { headerNamePattern } from '../../oauth/headers.ts';
 
-/** A tool parameter that is sent as a header, too: where it stands in the arguments, and the header's name. */
+/** A tool parameter that is sent as a header, too: if it stands in the arguments, and the header's name. */
 interface Declaration {
   path: readonly string[];
   header: string;

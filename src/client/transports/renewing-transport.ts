@@ -22,10 +22,10 @@ export type SessionTransport = Transport & { terminateSession?(): Promise<void> 
 const goodbyeMs = 2_000;
 
 /**
- * A connection that outlives its sessions. Where the server has forgotten the session, or the connection ended, a new
- * one is begun as the first was, and told the same log level and subscriptions. What was refused for the lack of a
- * session is sent again; what broke off is sent again once where that is safe, else answered with an error. Without
- * `initialize`, as in 2026-07-28, there is no session to renew.
+ * A connection that outlives its sessions. If the server has forgotten the session, or the connection ended, a new one
+ * is begun as the first was, and told the same log level and subscriptions. What was refused for the lack of a session
+ * is sent again; what broke off is sent again once if that is safe, else answered with an error. Without `initialize`,
+ * as in 2026-07-28, there is no session to renew.
  * @see MCP transports "Session Management" (B1-06, B3-11, B5-14)
  */
 export class RenewingTransport implements Transport {
@@ -85,7 +85,7 @@ export class RenewingTransport implements Transport {
     }
   }
 
-  /** Ends the session at the server, where it can be told, and the connection. */
+  /** Ends the session at the server, if it can be told, and the connection. */
   async end(): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, goodbyeMs);

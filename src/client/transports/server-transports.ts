@@ -10,7 +10,7 @@ import { withUnbatchedEvents } from './unbatched-events.ts';
 /** Ways to reach a server by URL: streamable HTTP, the old HTTP+SSE, Rest. */
 export type HttpTransportKind = 'http' | 'sse' | 'rest';
 
-/** What a transport to a URL is made of. */
+/** Parts of the transport to a URL. */
 export interface ServerTransportOptions {
   url: string;
   /** A fetch that carries the login, see `withAuthorization`. */

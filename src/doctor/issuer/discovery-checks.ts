@@ -202,7 +202,7 @@ const others: Check = {
   },
 };
 
-/** Whether an issuer has metadata at one of its places. */
+/** Returns true if an issuer has metadata at one of its places. */
 async function askIssuer(subject: Parameters<Check['judge']>[0], issuer: string): Promise<boolean> {
   for (const url of authorizationServerMetadataUrls(issuer))
     if ((await askPlace(subject, url)).published.kind === 'document') return true;

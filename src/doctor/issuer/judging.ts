@@ -5,8 +5,8 @@ import type { Subject } from '../subject.ts';
 import { type IssuerDocument, issuerDocument } from './places.ts';
 
 /**
- * Judges the metadata of the authorization server, where there is any. The exchange that brought it is the evidence
- * unless the judgement names another.
+ * Judges the metadata of the authorization server, if there is any. The exchange that brought it is the evidence unless
+ * the judgement names another.
  * @param judge what the check does with it
  */
 export function judgingMetadata(

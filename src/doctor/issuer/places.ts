@@ -14,7 +14,7 @@ export interface NamedIssuer {
   others: readonly string[];
 }
 
-/** Fact: which issuer clients go to; undefined where the metadata names none that is a URL. */
+/** Fact: which issuer clients go to; undefined if the metadata names none that is a URL. */
 export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undefined> {
   const resource = await subject.fact(resourceDocument);
   if (!resource) return { issuer: new URL(subject.url).origin, by: 'origin', others: [] };
@@ -73,7 +73,7 @@ export interface IssuerDocument extends NamedIssuer {
   slip?: string | undefined;
 }
 
-/** The first document at the issuer's places, the one clients take. Undefined where there is none. */
+/** The first document at the issuer's places, the one clients take. Undefined if there is none. */
 export async function issuerDocument(subject: Subject): Promise<IssuerDocument | undefined> {
   const named = await subject.fact(namedIssuer);
   if (!named) return undefined;

@@ -86,7 +86,7 @@ const iss: Check = {
   }),
 };
 
-/** Unknown clients can become known. Where the user has a client id, others still have none. */
+/** Unknown clients can become known. If the user has a client id, others still have none. */
 const registration: Check = {
   id: 'AS-REGISTRATION',
   section,

@@ -19,7 +19,7 @@ export type AuthorizationOutcome = { evidence: readonly number[]; status?: numbe
 /** The redirect URI of requests that no user sees; nobody listens there. */
 const unheardRedirectUri = 'http://127.0.0.1:53682/callback';
 
-/** A registered redirect URI as a login would send it: with a port where it is loopback and has none. */
+/** A registered redirect URI as a login would send it: with a port if it is loopback and has none. */
 function redirectUriOf({ redirectUris: [registered = unheardRedirectUri] }: Registration): string {
   const url = URL.parse(registered);
   if (url === null || url.port !== '' || !isLoopbackRedirect(registered)) return registered;
@@ -96,11 +96,11 @@ export async function sendAuthorization(
 }
 
 /**
- * Whether the server went on with a request: to a code, a login, a consent. A page with status 200 counts only where a
- * good request gets one that looks the same, as it may hold an error.
+ * Returns true if the server went on with a request: to a code, a login, a consent. A page with status 200 counts only
+ * where a good request gets one that looks the same, as it may hold an error.
  * @param outcome what became of the request
  * @param good what became of a good request of the same client
- * @returns undefined where nobody can tell
+ * @returns undefined if nobody can tell
  */
 export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutcome): boolean | undefined {
   if (outcome.kind === 'code') return true;

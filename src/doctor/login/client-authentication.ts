@@ -8,7 +8,7 @@ import { askForTokens, type TokenAnswer } from './token-answer.ts';
 /** What the server made of one way of client authentication. A code that was never issued shows whether it got that far. */
 export interface AuthenticationTry {
   method: string;
-  /** The registered client; absent where none was registered for the method. */
+  /** The registered client; absent if none was registered for the method. */
   client?: Registration;
   /** With the right secret: `invalid_grant` where the authentication worked. */
   right?: TokenAnswer;

@@ -12,21 +12,21 @@ export type CodeReuse =
       /** The second redemption. */
       again: TokenAnswer;
       /**
-       * Whether the tokens of the first redemption worked just before, and whether they did after; undefined where the
+       * True if the tokens of the first redemption worked just before, and whether they did after; undefined if the
        * access token alone did, and the refresh token had not been seen to work just before.
        */
       aliveBefore: boolean;
       aliveAfter: boolean | undefined;
-      /** Whether the login could still be refreshed after; absent where that was not tried. */
+      /** True if the login could still be refreshed after; absent if that was not tried. */
       isRefreshable?: boolean;
     }
   | { kind: 'untried'; judgement: Judgement };
 
 /** What of a session works. */
 interface Liveness {
-  /** Whether its access token is taken. */
+  /** True if its access token is taken. */
   isAlive: boolean;
-  /** Whether it was just refreshed. */
+  /** True if it was just refreshed. */
   isRenewed: boolean;
 }
 

@@ -3,12 +3,12 @@ import type { Judgement } from '../finding.ts';
 import { skip, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 
-/** Whether the client's own way leads to an authorization server. */
+/** True if the client's own way leads to an authorization server. */
 export type FoundServer =
   | { kind: 'found'; found: DiscoveredServer }
   | { kind: 'lost'; reason: ClientErrorReason; why: string };
 
-/** The check that explains why discovery stopped, where one does. */
+/** The check that explains why discovery stopped, if one does. */
 const causes: Partial<Record<ClientErrorReason, string>> = {
   not_protected: 'CHALLENGE-STATUS',
   resource_mismatch: 'PRM-RESOURCE',

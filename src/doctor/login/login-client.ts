@@ -9,7 +9,7 @@ import { type AuthorizationOutcome, isGoingOn, sendAuthorization } from './autho
 /**
  * Probe: whether a client registered without a port may use one, found out before a user sees it.
  * @param subject the server under examination
- * @returns undefined where no such client could be registered
+ * @returns undefined if no such client could be registered
  * @see RFC 8252 section 7.3
  */
 export async function freePortOutcome(

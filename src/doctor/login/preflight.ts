@@ -61,7 +61,7 @@ interface BadRequest {
   changes: Readonly<Record<string, string | null>>;
   /** The request in words: `A request without code_challenge`. */
   named: string;
-  /** Verdict where it is taken like a good one before any user is asked. */
+  /** Verdict if it is taken like a good one before any user is asked. */
   taken: 'fail' | 'warn';
   fix: string;
 }

@@ -90,15 +90,15 @@ export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>
 export interface Reuse {
   /** Numbers of the exchanges with the token endpoint: the use, each use after it, and the look at the newest token. */
   evidence: readonly number[];
-  /** Seconds after its use at which it was still taken; undefined where it never was. */
+  /** Seconds after its use at which it was still taken; undefined if it never was. */
   takenUntil?: number;
-  /** Seconds after its use at which it got other tokens than at its use; undefined where it never did. */
+  /** Seconds after its use at which it got other tokens than at its use; undefined if it never did. */
   renewedAt?: number;
-  /** Seconds after its use at which it was refused; undefined where it was taken to the end. */
+  /** Seconds after its use at which it was refused; undefined if it was taken to the end. */
   refusedAfter?: number;
   /** The latest refusal. */
   refusal?: TokenAnswer;
-  /** What the latest refresh token of the login is worth after that; absent where nothing was refused. */
+  /** What the latest refresh token of the login is worth after that; absent if nothing was refused. */
   latest?: TokenAnswer;
 }
 

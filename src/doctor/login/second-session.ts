@@ -13,7 +13,7 @@ export interface SecondLogin extends Consent {
   code: string;
   /** With another `code_verifier`. */
   wrongVerifier: TokenAnswer;
-  /** With another `redirect_uri`; absent where the code was used by then. */
+  /** With another `redirect_uri`; absent if the code was used by then. */
   wrongRedirect?: TokenAnswer;
   session: SessionProbe;
 }

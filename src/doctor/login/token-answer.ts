@@ -19,7 +19,7 @@ export interface IssuedTokens {
 /** What the token endpoint answered. */
 export interface TokenAnswer {
   answer: Answer;
-  /** The JSON object of the answer, where it is one. */
+  /** The JSON object of the answer, if it is one. */
   body?: Readonly<Record<string, unknown>>;
   /** The `error` of a refusal. */
   error?: string;

@@ -40,7 +40,7 @@ async function refused(host: string, port: number, code: string): Promise<Judgem
 }
 
 /**
- * Whether a browser can come back to this machine: both loopback addresses, on the same port.
+ * Returns true if a browser can come back to this machine: both loopback addresses, on the same port.
  * @param fixedPort the port the user wants; a free one unless told
  * @see RFC 8252 section 7.3 (CL-4, CL-7)
  */

@@ -9,7 +9,7 @@ import { type Machine, storeFolder } from './machine.ts';
 interface FoundLock {
   name: string;
   ageMs: number;
-  /** Process it names; undefined where it names none. */
+  /** Process it names; undefined if it names none. */
   pid: number | undefined;
   life: ReturnType<typeof lifeOf>;
 }
@@ -31,7 +31,7 @@ async function findLocks(machine: Machine): Promise<FoundLock[]> {
 }
 
 /**
- * Whether a lock of the store was left behind by a process that died.
+ * Returns true if a lock of the store was left behind by a process that died.
  * @param machine the machine
  * @see RFC 9700 section 4.14 (CL-1, CL-4)
  */

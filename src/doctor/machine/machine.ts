@@ -15,7 +15,7 @@ export interface Machine {
   nodeVersion: string;
   /** Flags of the running Node, `process.execArgv`. */
   nodeFlags: readonly string[];
-  /** Numeric id of the user; undefined where the platform has none. */
+  /** Numeric id of the user; undefined if the platform has none. */
   userId: number | undefined;
   /** Epoch milliseconds. */
   nowMs: () => number;

@@ -40,8 +40,8 @@ export function isExempt(host: string, noProxy: string): boolean {
 }
 
 /**
- * Whether the proxy of the environment is used, and left out for loopback. Node's own `fetch` reads these variables
- * only with `NODE_USE_ENV_PROXY=1` or `--use-env-proxy`.
+ * Returns true if the proxy of the environment is used, and left out for loopback. Node's own `fetch` reads these
+ * variables only with `NODE_USE_ENV_PROXY=1` or `--use-env-proxy`.
  * @param machine the machine
  */
 export function proxyVariablesCheck(machine: Machine): Check {

@@ -6,7 +6,8 @@ import type { Machine } from './machine.ts';
 const oldest = [22, 12] as const;
 
 /**
- * Whether the runtime is one the package runs on. Nothing is asked of a registry: a diagnosis tells nobody that it runs.
+ * Returns true if the runtime is one the package runs on. Nothing is asked of a registry: a diagnosis tells nobody that
+ * it runs.
  * @param machine the machine
  */
 export function runtimeCheck(machine: Machine): Check {

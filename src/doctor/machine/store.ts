@@ -36,7 +36,7 @@ async function look(path: string, kind: 'file' | 'folder', machine: Machine): Pr
   return { kind: 'private' };
 }
 
-/** How the text of a store keeps its logins; undefined where it is no store. */
+/** How the text of a store keeps its logins; undefined if it is no store. */
 function describeText(text: string): string | undefined {
   const sealed = parseSealedText(text);
   if (sealed !== undefined) return `sealed with a key of the keychain (${sealed.keychain})`;

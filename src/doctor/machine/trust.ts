@@ -46,7 +46,7 @@ async function judgeExtra(file: string, nowMs: number): Promise<Judgement> {
 }
 
 /**
- * Whether certificates are verified, and those a company adds are usable.
+ * Returns true if certificates are verified, and those a company adds are usable.
  * @param machine the machine
  * @see MCP authorization "Communication Security"
  */

@@ -6,7 +6,7 @@ import type { Check } from '../check.ts';
 import { pass, warn } from '../judgements.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
-/** The login of a folder; undefined where there is none, or none that can be opened: MACHINE-STORE says that. */
+/** The login of a folder; undefined if there is none, or none that can be opened: MACHINE-STORE says that. */
 async function kept(folder: string, server: string): Promise<Credential | undefined> {
   try {
     return await createTokenFile(folder).findCredential(server);
@@ -17,7 +17,7 @@ async function kept(folder: string, server: string): Promise<Credential | undefi
 }
 
 /**
- * Whether this machine keeps two logins to the server, of which one program uses the one and another the other:
+ * Returns true if this machine keeps two logins to the server, of which one program uses the one and another the other:
  * `$GATEHOUSE_HOME` is set in one shell and not in the next.
  * @param machine the machine
  */

@@ -8,7 +8,7 @@ import { initializeRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 import type { ReplayStep } from './replay-step.ts';
 
-/** Whether the URL is one that the client can call at all. */
+/** Returns true if the URL is one that the client can call at all. */
 export function replayAddress(profile: ClientProfile, url: string): ReplayStep {
   const name = 'address';
   const parsed = URL.parse(url);
@@ -32,7 +32,7 @@ export function replayAddress(profile: ClientProfile, url: string): ReplayStep {
   return { name, kind: 'goes_on', saw: parsed.origin };
 }
 
-/** Whether the first refusal is one the client understands. */
+/** Returns true if the first refusal is one the client understands. */
 export async function replayChallenge(profile: ClientProfile, subject: Subject): Promise<ReplayStep> {
   const name = 'challenge';
   const { userAgent } = profile;

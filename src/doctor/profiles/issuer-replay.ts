@@ -27,7 +27,7 @@ async function placesOf(
   return profile.issuerAtRoot && isNamed ? [...right, ...(await subject.fact(wrongPlaces))] : right;
 }
 
-/** Whether the client finds the authorization server, and believes it. */
+/** Returns true if the client finds the authorization server, and believes it. */
 export async function replayIssuer(
   profile: ClientProfile,
   subject: Subject,

@@ -8,9 +8,9 @@ import type { TakenIssuer } from './issuer-replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 
 /**
- * Whether a page may send and read everything a login takes.
+ * Returns true if a page may send and read everything a login takes.
  * @param subject the server under examination
- * @param issuer the authorization server, where it was found
+ * @param issuer the authorization server, if it was found
  * @see WHATWG Fetch, "CORS protocol" (AS-22)
  */
 export async function replayPage(subject: Subject, issuer: TakenIssuer | undefined): Promise<ReplayStep> {

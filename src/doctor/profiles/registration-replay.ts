@@ -12,7 +12,7 @@ import type { TakenResource } from './resource-replay.ts';
 
 const clause = 'MCP authorization, Client Registration Approaches';
 
-/** How the client would get its id at this server; undefined where it has no way. */
+/** How the client would get its id at this server; undefined if it has no way. */
 function chooseWay(
   profile: ClientProfile,
   { members }: TakenIssuer,
@@ -52,7 +52,7 @@ function discovered(
   };
 }
 
-/** Whether the authorization endpoint goes on with the request of a login. */
+/** Returns true if the authorization endpoint goes on with the request of a login. */
 async function replayRequest(
   profile: ClientProfile,
   subject: Subject,

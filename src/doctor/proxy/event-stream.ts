@@ -7,7 +7,7 @@ export type EventStream =
       kind: 'open';
       /** Milliseconds until the head of the answer. */
       headMs: number;
-      /** Milliseconds until the first byte of the body; absent where none came in time. */
+      /** Milliseconds until the first byte of the body; absent if none came in time. */
       firstByteMs?: number;
       encoding: string | null;
       /** Goes on reading. */
@@ -19,7 +19,7 @@ export type EventStream =
 
 /** How a stream fared while it was watched. */
 export interface Watched {
-  /** Whether it ended before its time. */
+  /** True if it ended before its time. */
   ended: boolean;
   /** Since it was opened. */
   afterMs: number;

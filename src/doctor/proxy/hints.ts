@@ -154,7 +154,7 @@ const lines: Record<ProxyFault, Lines> = {
 };
 
 /**
- * The lines to change, by product: those of the products seen; all where none gave itself away.
+ * The lines to change, by product: those of the products seen; all if none gave itself away.
  * @param fault what is wrong
  * @param place path of the server, and the header that was lost
  * @param seen products on the way

@@ -11,7 +11,7 @@ import { anonymousPost, documentOf, hintsFor, metadataAnswers } from './way.ts';
 interface Published {
   where: string;
   url: URL;
-  /** Whether it must stand on the origin that clients call. */
+  /** True if it must stand on the origin that clients call. */
   own: boolean;
 }
 
@@ -45,7 +45,7 @@ function isInside(hostname: string): boolean {
   );
 }
 
-/** Why a published URL betrays that the server does not know its public one; undefined where it does not. */
+/** Why a published URL betrays that the server does not know its public one; undefined if it does not. */
 function leakOf({ url, own }: Published, outside: URL): string | undefined {
   if (url.origin === outside.origin) return undefined;
   if (url.hostname === outside.hostname && url.protocol !== outside.protocol)

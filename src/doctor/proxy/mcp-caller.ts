@@ -8,7 +8,7 @@ export type McpCaller =
       kind: 'speaks';
       /** To be sent with every request. */
       headers: Readonly<Record<string, string>>;
-      /** Of the session; absent where the server opened none. */
+      /** Of the session; absent if the server opened none. */
       sessionId?: string;
       evidence: readonly number[];
     }
@@ -40,8 +40,8 @@ function why(answer: Answer, withToken: boolean): string {
 }
 
 /**
- * Makes the probe that opens a session of the revisions up to 2025-11-25, with a token where there is one. The session
- * is ended when the examination is over.
+ * Makes the probe that opens a session of the revisions up to 2025-11-25, with a token if there is one. The session is
+ * ended when the examination is over.
  * @param options where a token comes from
  * @see MCP lifecycle, "Initialization"
  */

@@ -2,7 +2,7 @@ import type { ProxyProduct } from '../finding.ts';
 
 /** A program between here and the server that gave itself away. */
 export interface SeenProxy {
-  /** As it is known, with its version where it says one. */
+  /** As it is known, with its version if it says one. */
   name: string;
   /** The one whose configuration hints can name; absent for others. */
   product?: ProxyProduct;

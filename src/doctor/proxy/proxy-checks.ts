@@ -18,9 +18,9 @@ import { bodySizeCheck, headerSizeCheck } from './size-checks.ts';
 import { bufferingCheck, compressionCheck, idleCheck } from './stream-checks.ts';
 
 /**
- * Checks of what stands between clients and the server, in the order of the report: what can be seen from one side only.
- * One of the last watches a silent stream for {@link ProxyOptions.idleSeconds}.
- * @param options a login where there is one, and patience
+ * Checks of what stands between clients and the server, in the order of the report: what can be seen from one side
+ * only. One of the last watches a silent stream for {@link ProxyOptions.idleSeconds}.
+ * @param options a login if there is one, and patience
  */
 export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
   const caller = mcpCaller(options);

@@ -25,7 +25,7 @@ export const strangerPost: Probe<Answer> = (subject) =>
     body: message('ping'),
   });
 
-/** A GET with a short wait: where the server is open it begins a stream. */
+/** A GET with a short wait: if the server is open it begins a stream. */
 function get(subject: Subject, headers: Record<string, string>): Promise<Answer> {
   return ask(subject, subject.url, {
     headers: { ...asked, accept: 'text/event-stream', ...headers },
@@ -50,7 +50,7 @@ export const metadataAnswers: Probe<Answer[]> = (subject) =>
     ),
   );
 
-/** Probe: a place below `/.well-known/` where nothing is. */
+/** Probe: a place below `/.well-known/` if nothing is. */
 export const missAnswer: Probe<Answer> = (subject) =>
   ask(subject, new URL('/.well-known/oauth-protected-resource/gatehouse-doctor-miss', subject.url).href, {
     headers: { accept: 'application/json' },

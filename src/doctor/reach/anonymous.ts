@@ -33,7 +33,7 @@ const nobodysTool = 'gatehouse-doctor-no-such-tool';
 /** Makes a request with more fields than its own. */
 type Asking = (headers?: Record<string, string>) => RequestInit;
 
-/** The requests for tools of the revisions up to 2025-11-25, in the session that anybody may begin, where there is one. */
+/** The requests for tools of the revisions up to 2025-11-25, in the session that anybody may begin, if there is one. */
 async function toolRequests(subject: Subject): Promise<{ list: Asking; call: Asking }> {
   const session = sessionOf(await subject.fact(anonymousInitialize));
   const fields = {
@@ -68,14 +68,14 @@ export async function anonymousTools(subject: Subject): Promise<AnonymousTools> 
 /** The first refusal of a request without a token, with what it says. */
 export interface Refusal {
   answer: Answered;
-  /** `WWW-Authenticate`, its fields joined by a comma; null where there is none. */
+  /** `WWW-Authenticate`, its fields joined by a comma; null if there is none. */
   header: string | null;
   challenges: readonly Challenge[];
   /** Makes the request that was refused once more. */
   again: Asking;
 }
 
-/** Fact: the first 401 that a client without a token meets; undefined where it meets none. */
+/** Fact: the first 401 that a client without a token meets; undefined if it meets none. */
 export async function firstRefusal(subject: Subject): Promise<Refusal | undefined> {
   const initialize = await subject.fact(anonymousInitialize);
   const atOnce =
@@ -93,7 +93,7 @@ function refusalOf(answer: Answer, again: Asking): Refusal | undefined {
   return { answer, header, challenges: parseChallenges(header ?? ''), again };
 }
 
-/** Whether an answer is 2xx. */
+/** Returns true if an answer is 2xx. */
 export function isSuccess({ status }: Pick<Answered, 'status'>): boolean {
   return status >= 200 && status < 300;
 }

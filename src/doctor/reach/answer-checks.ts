@@ -65,7 +65,7 @@ const answers: Check = {
   },
 };
 
-/** The request arrives where it was sent. */
+/** The request arrives if it was sent. */
 const noRedirect: Check = {
   id: 'REACH-REDIRECT',
   section: 'reach',
@@ -161,7 +161,7 @@ const status: Check = {
   },
 };
 
-/** Whether metadata is of the server that was called, and names who issues tokens for it. */
+/** Returns true if metadata is of the server that was called, and names who issues tokens for it. */
 function isOf({ members }: ResourceDocument, url: string): boolean {
   const isNamed = (stringsOf(members.authorization_servers) ?? []).length > 0;
   return isNamed && typeof members.resource === 'string' && resourceCovers(members.resource, url);

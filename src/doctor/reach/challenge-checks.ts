@@ -13,7 +13,7 @@ async function refusalOf(subject: Subject): Promise<Refusal | undefined> {
   return subject.fact(firstRefusal);
 }
 
-/** Whether a refusal asks for what MCP clients have. */
+/** Returns true if a refusal asks for what MCP clients have. */
 export function asksForToken({ challenges }: Pick<Refusal, 'challenges'>): boolean {
   return challenges.some((challenge) => challenge.scheme === 'bearer' || challenge.scheme === 'dpop');
 }

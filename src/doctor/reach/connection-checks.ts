@@ -16,7 +16,7 @@ function describe(connection: Connection): string {
     : `${connection.address} in ${connection.durationMs} ms`;
 }
 
-/** Whether requests get answers, whatever the resolver and the sockets of this machine say. */
+/** Returns true if requests get answers, whatever the resolver and the sockets of this machine say. */
 async function isReached(subject: Subject): Promise<boolean> {
   return (await subject.fact(anonymousInitialize)).kind === 'answered';
 }

@@ -25,8 +25,8 @@ export async function preflight(subject: Subject): Promise<Answer> {
 }
 
 /**
- * Whether a server speaks 2026-07-28, by what it answers to a request of that revision without a token.
- * @returns undefined where it asks for one first
+ * Returns true if a server speaks 2026-07-28, by what it answers to a request of that revision without a token.
+ * @returns undefined if it asks for one first
  */
 function speaksModern(answer: Answer): boolean | undefined {
   if (answer.kind === 'unanswered' || answer.status === 401 || answer.status === 403) return undefined;
@@ -39,7 +39,7 @@ export async function fromPage(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, initializeRequest({ origin: browserOrigin }));
 }
 
-/** Whether the server keeps pages out on purpose, as it should those it does not know. */
+/** Returns true if the server keeps pages out on purpose, as it should those it does not know. */
 function keepsOut(...answers: readonly Answer[]): boolean {
   return answers.some((answer) => answer.kind === 'answered' && answer.status === 403);
 }

@@ -27,7 +27,7 @@ export interface MadeUpAnswers {
 }
 
 /**
- * Fact: what becomes of made-up tokens where a token is asked for; undefined where none is.
+ * Fact: what becomes of made-up tokens where a token is asked for; undefined if none is.
  * @param subject the server under examination
  * @see RFC 6750 section 3.1; RFC 7519 section 7.2
  */

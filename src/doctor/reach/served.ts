@@ -5,7 +5,7 @@ import { mediaType } from '../describe-answer.ts';
 /** JSON-RPC "Invalid params": so answers who has looked for a tool that does not exist. */
 const invalidParams = -32602;
 
-/** The JSON-RPC message of an answer, also where it came as an event; undefined where there is none. */
+/** The JSON-RPC message of an answer, also where it came as an event; undefined if there is none. */
 export function messageOf(answer: Answer): Record<string, unknown> | undefined {
   if (answer.kind === 'unanswered') return undefined;
   const isStream = mediaType(answer) === 'text/event-stream';
@@ -13,8 +13,8 @@ export function messageOf(answer: Answer): Record<string, unknown> | undefined {
 }
 
 /**
- * Whether an operation was carried out, or would have been if there were what it names. An error of JSON-RPC with status
- * 200 is no service: some servers refuse in that way.
+ * Returns true if an operation was carried out, or would have been if there were what it names. An error of JSON-RPC
+ * with status 200 is no service: some servers refuse in that way.
  * @param answer to a JSON-RPC request, or to a GET for a stream
  * @see JSON-RPC 2.0 sections 5 and 5.1
  */

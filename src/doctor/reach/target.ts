@@ -8,11 +8,11 @@ export interface Target {
   host: string;
   port: number;
   isSecure: boolean;
-  /** Whether the host is an IP address, so that nothing has to be looked up. */
+  /** True if the host is an IP address, so that nothing has to be looked up. */
   isAddress: boolean;
 }
 
-/** Parses the URL under examination; undefined where it is no http(s) URL. */
+/** Parses the URL under examination; undefined if it is no http(s) URL. */
 export function targetOf({ url: given }: Pick<Subject, 'url'>): Target | undefined {
   const url = URL.parse(given);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
@@ -27,7 +27,10 @@ export function targetOf({ url: given }: Pick<Subject, 'url'>): Target | undefin
   };
 }
 
-/** Parses it where the check on the URL passed before. @throws TypeError where it is no URL */
+/**
+ * Parses it where the check on the URL passed before.
+ * @throws TypeError if it is no URL
+ */
 export function requireTarget(subject: Pick<Subject, 'url'>): Target {
   const target = targetOf(subject);
   if (!target) throw new TypeError('the URL is no http or https URL');

@@ -10,7 +10,7 @@ export type Handshake =
       kind: 'done';
       /** `TLSv1.3` */
       version: string;
-      /** Code of why the certificate is not trusted; absent where it is. */
+      /** Code of why the certificate is not trusted; absent if it is. */
       distrust?: string;
       /** Names the certificate is for. */
       names: string;
@@ -62,7 +62,7 @@ function codeOf(error: unknown): string {
   return failureCode(error) ?? String(error);
 }
 
-/** Fact: what the server's TLS is like; undefined where the URL is `http`. */
+/** Fact: what the server's TLS is like; undefined if the URL is `http`. */
 export async function handshake(subject: Subject): Promise<Handshake | undefined> {
   return requireTarget(subject).isSecure ? shake(subject, 'TLSv1.2') : undefined;
 }

@@ -10,13 +10,13 @@ export interface RegistrationTry {
   /** The client metadata sent (RFC 7591 section 2). */
   sent: { redirect_uris: string[]; token_endpoint_auth_method: string } & Record<string, unknown>;
   answer: Answer;
-  /** The answer's JSON object, where it is one. It may hold a secret. */
+  /** The answer's JSON object, if it is one. It may hold a secret. */
   body?: Readonly<Record<string, unknown>>;
   /** The client, where the server registered one. */
   client?: Registration;
   /** What was not as the standard asks and was read all the same, each the end of a sentence. */
   slips?: readonly string[];
-  /** Whether the server offers to delete the client; it is deleted in the end. */
+  /** True if the server offers to delete the client; it is deleted in the end. */
   isDeletable?: boolean;
 }
 
@@ -43,7 +43,7 @@ function readBody(answer: Answer, slips: string[]): Readonly<Record<string, unkn
   return parseObject(text);
 }
 
-/** Has the client deleted at the end, where the server says how (RFC 7592 section 2.3). */
+/** Has the client deleted at the end, if the server says how (RFC 7592 section 2.3). */
 function deleteAtEnd(subject: Subject, body: Readonly<Record<string, unknown>>, endpoint: string): boolean {
   const place = URL.parse(asText(body.registration_client_uri) ?? '');
   const token = asText(body.registration_access_token);
@@ -99,7 +99,7 @@ export async function tryRegistration(
 }
 
 /**
- * Whether the server said yes, in whatever form.
+ * Returns true if the server said yes, in whatever form.
  * @param attempt a registration
  */
 export function isAccepted({ answer }: Pick<RegistrationTry, 'answer'>): boolean {

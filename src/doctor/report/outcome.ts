@@ -24,7 +24,7 @@ const reaching = new Set([
  * Says what an examination came to.
  * @param report what was found
  * @param threshold what counts as a fault
- * @returns `not_examined` where the server was not reached, or the examination was stopped
+ * @returns `not_examined` if the server was not reached, or the examination was stopped
  */
 export function outcomeOf(
   { findings, stopped }: Pick<Report, 'findings' | 'stopped'>,

@@ -4,7 +4,7 @@ import type { Finding } from '../finding.ts';
 export interface VerifyMeans {
   /** The program as the user calls it; `gatehouse` unless told. */
   program?: string | undefined;
-  /** Whether clients could be registered and logins made. */
+  /** True if clients could be registered and logins made. */
   active: boolean;
   /** The arguments that the checks of a section got, to be given again. */
   given?: ((section: string) => readonly string[]) | undefined;

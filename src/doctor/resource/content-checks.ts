@@ -15,7 +15,7 @@ const needs = ['PRM-FOUND'] as const;
 
 const noDocument = skip('There is no document.');
 
-/** Judges the members of the document, where there is one; the exchange that brought it is the evidence. */
+/** Judges the members of the document, if there is one; the exchange that brought it is the evidence. */
 function judging(
   judge: (members: ResourceDocument['members'], subject: Subject) => ReturnType<Check['judge']>,
 ): Check['judge'] {

@@ -19,7 +19,10 @@ export async function originHasMetadata(subject: Subject): Promise<boolean> {
   return false;
 }
 
-/** Whether the endpoint itself fails with the status of these places: then it is not the document that is wrong (FA-62). */
+/**
+ * Returns true if the endpoint itself fails with the status of these places: then it is not the document that is wrong
+ * (FA-62).
+ */
 async function isRefusedEverywhere(subject: Subject, bad: readonly ResourcePlace[]): Promise<boolean> {
   const endpoint = await subject.fact(anonymousInitialize);
   if (endpoint.kind !== 'answered' || endpoint.status < 400 || endpoint.status === 401) return false;

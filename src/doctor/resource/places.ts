@@ -45,7 +45,7 @@ export interface ResourceDocument {
   members: Record<string, unknown>;
 }
 
-/** The document that clients take: that of the challenge, else the first. Undefined where there is none. */
+/** The document that clients take: that of the challenge, else the first. Undefined if there is none. */
 export async function resourceDocument(subject: Subject): Promise<ResourceDocument | undefined> {
   const places = await subject.fact(resourcePlaces);
   const refusal = await subject.fact(firstRefusal);

@@ -12,7 +12,7 @@ import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 /** An answer that refused a request for its token. */
 export interface Refusal {
   status: number;
-  /** `WWW-Authenticate`; null where it has none. */
+  /** `WWW-Authenticate`; null if it has none. */
   challenge: string | null;
   /** Number of the exchange. */
   exchange: number;

@@ -8,7 +8,7 @@ import type { Subject } from '../subject.ts';
 import { type Claims, claimFaults, compareAudience, readClaims } from './claims.ts';
 import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
-/** Judges the token at hand where it can be read. */
+/** Judges the token at hand if it can be read. */
 async function judgeClaims(
   subject: Subject,
   judge: (claims: Claims, token: Extract<TokenAtHand, { kind: 'held' }>) => Judgement,

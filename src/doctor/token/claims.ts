@@ -27,7 +27,7 @@ export function readClaims(accessToken: string): Claims | undefined {
 }
 
 /**
- * Whether an audience names a resource.
+ * Returns true if an audience names a resource.
  * @param aud the claim
  * @param resource the resource indicator the token was asked for
  * @returns `alike` where only the spelling differs: case of the host, default port, trailing slash

@@ -49,7 +49,7 @@ export function describeSkew(whose: string, aheadSeconds: number): string {
   return `the clock of ${whose} is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} yours`;
 }
 
-/** Tokens are refused where clocks disagree. */
+/** Tokens are refused if clocks disagree. */
 export const clockCheck: Check = {
   id: 'TOKEN-CLOCK',
   section: 'token',

@@ -36,7 +36,7 @@ function isTaken(answer: Answer): boolean {
   return answer.kind === 'answered' && answer.status !== 401;
 }
 
-/** Whether the MCP server asks for proofs (RFC 9449 section 7.1). */
+/** Returns true if the MCP server asks for proofs (RFC 9449 section 7.1). */
 async function offersDpop(subject: Subject): Promise<boolean> {
   const answer = await ask(subject, subject.url, ping);
   if (answer.kind === 'unanswered') return false;

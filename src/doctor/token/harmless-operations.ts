@@ -67,7 +67,7 @@ export function scopesOf({ held, pending }: Session): readonly string[] {
 
 /**
  * The parameters of the challenge of a refusal.
- * @param challenge `WWW-Authenticate`; null where there is none
+ * @param challenge `WWW-Authenticate`; null if there is none
  */
 export function challengeParameters(challenge: string | null): Record<string, string> {
   const found = parseChallenges(challenge ?? '').find(

@@ -50,7 +50,7 @@ export type StepUpProbe =
   | { kind: 'untried'; judgement: Judgement };
 
 /**
- * Probe: tries the refused operation with the token of the other login. Where the first was refused, the second asked for
+ * Probe: tries the refused operation with the token of the other login. If the first was refused, the second asked for
  * the union of what was held and named; where the second was refused, the first has that already.
  * @param subject the server under examination
  * @see MCP authorization "Step-Up Authorization Flow" (A8-07)

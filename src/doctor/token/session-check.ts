@@ -9,7 +9,7 @@ import { bearer } from './token-use.ts';
 /** A session id that no server has given out. */
 const staleSession = '00000000-0000-4000-8000-67617465686f';
 
-/** Clients start anew where a server says that a session is gone. */
+/** Clients start anew if a server says that a session is gone. */
 export const sessionCheck: Check = {
   id: 'TOKEN-SESSION',
   section: 'token',

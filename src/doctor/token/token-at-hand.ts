@@ -35,7 +35,7 @@ async function keptToken(subject: Subject): Promise<TokenAtHand> {
 }
 
 /**
- * A token to look at: that of the examination's own login where it may log in, else that of a login the user keeps. Not a
+ * A token to look at: that of the examination's own login if it may log in, else that of a login the user keeps. Not a
  * probe, as the token of a session changes.
  * @param subject the server under examination
  */

@@ -21,10 +21,10 @@ export function pingWith(subject: Subject, accessToken: string): Promise<Answer>
 }
 
 /**
- * Whether the MCP server takes a token, whatever it says to the request itself.
+ * Returns true if the MCP server takes a token, whatever it says to the request itself.
  * @param subject the server under examination
  * @param accessToken the token
- * @returns undefined where no answer came, or a 5xx
+ * @returns undefined if no answer came, or a 5xx
  */
 export async function isTokenTaken(subject: Subject, accessToken: string): Promise<boolean | undefined> {
   const answer = await pingWith(subject, accessToken);

@@ -24,14 +24,14 @@ import { OpenQuestions } from './open-questions.ts';
 import { finalError, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
 import { unknownName } from './unknown-names.ts';
 
-/** What a server made of several is made with. */
+/** Parts of the server made of several. */
 export interface AggregateServerOptions {
-  /** What people call it. */
+  /** Display name. */
   name: string;
   backends: readonly MemberBackend[];
   cursors: Cursors;
   logger: Pick<Logger, 'warn'>;
-  /** Whose it is; absent where it is one for all. */
+  /** Owner; absent if it serves everybody. */
   authInfo?: AuthInfo | undefined;
   /** Called when it is closed for good. */
   closed(server: AggregateServer): void;
@@ -48,7 +48,7 @@ export class AggregateServer implements McpLike {
   readonly #questions = new OpenQuestions();
   /** Requests of the client that are not answered. */
   readonly #running = new Set<RequestId>();
-  /** Who asked the client what, by the id of the question: these are unique in the installation. */
+  /** Askers of the questions to the client, by question id; ids are unique in the installation. */
   readonly #asked = new Map<unknown, Member>();
   #transport: Transport | undefined;
   #initialize: InitializeParams | undefined;

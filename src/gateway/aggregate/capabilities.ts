@@ -2,7 +2,7 @@ import { isRecord } from '../../mcp/checks/record.ts';
 
 type Capabilities = Record<string, unknown>;
 
-/** What a backend counts as that nobody has reached yet: what it may turn out to have. */
+/** Assumed capabilities of a backend that nobody has reached yet. */
 export const unknownCapabilities: Capabilities = {
   tools: {},
   prompts: {},

@@ -3,10 +3,10 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Member } from './member.ts';
 
-/** How long a backend is waited for that others need not wait for, in milliseconds. */
+/** Milliseconds that an optional backend is waited for. */
 const patienceMs = 10_000;
 
-/** Where results say which backends they are without. */
+/** Member of a result that names the missing backends. */
 const unavailableMember = 'mcp-gatehouse/unavailable';
 
 /** A backend that is missing from an answer. */
@@ -16,7 +16,7 @@ export interface Missing {
 }
 
 /**
- * Waits until backends are ready: all of them, or those that are within ten seconds; where none is by then, the first.
+ * Waits until backends are ready: all of them, or those that are within ten seconds; if none is by then, the first.
  * @returns those that are not, each with the reason
  */
 export async function gather(members: readonly Member[]): Promise<Missing[]> {
@@ -44,7 +44,7 @@ export async function gather(members: readonly Member[]): Promise<Missing[]> {
     }));
 }
 
-/** Says of a result which backends it is without; it is good for this moment only then. */
+/** Adds the names of missing backends to a result, which is then valid only for this moment. */
 export function sayMissing(missing: readonly Missing[]): Record<string, unknown> {
   if (missing.length === 0) return {};
   const named = missing.map(({ member: { key }, error }) => {
@@ -54,7 +54,7 @@ export function sayMissing(missing: readonly Missing[]): Record<string, unknown>
   return { ttlMs: 0, _meta: { [unavailableMember]: named } };
 }
 
-/** The name of a failure, where its error has one. */
+/** The name of a failure, if its error has one. */
 export function reasonOf({ data }: JsonRpcError): unknown {
   return isRecord(data) ? data.reason : undefined;
 }

@@ -15,7 +15,7 @@ import type { Member, MemberBackend } from './member.ts';
 import type { OpenQuestions, Question } from './open-questions.ts';
 import { finalEntry, type ListKind } from './renaming.ts';
 
-/** What lists are joined with. */
+/** Options of joined lists. */
 export interface JoiningOptions {
   members: readonly Member[];
   questions: OpenQuestions;
@@ -26,17 +26,17 @@ export interface JoiningOptions {
 /** A page of a list of several backends. */
 export interface JoinedPage {
   entries: Record<string, unknown>[];
-  /** Where the next page begins, if there is one. */
+  /** Start of the next page, if there is one. */
   nextCursor: string | undefined;
   /** Backends that have no part in it though they may have entries. */
   missing: readonly Missing[];
 }
 
-/** How long a backend may take for its part of a list, in milliseconds; then the list is given without it. */
+/** Milliseconds that a backend may take for its part of a list; then the list is sent without it. */
 const listMs = 20_000;
 
 /**
- * Asks several backends for their parts of a list. A cursor holds where each of them stands, and only whoever got it
+ * Asks several backends for their parts of a list. A cursor holds the position in each of them, and only its receiver
  * can use it (C6-06, T-158).
  * @throws ProtocolError with -32602 for a cursor that was not given out for this list and caller
  */
@@ -125,7 +125,7 @@ function finalEntries(
 const tooLong =
   'a tool is left out: its name and the key of its backend are longer than 128 characters; give a shorter key';
 
-/** Says what of an entry breaks the schema, in any revision up to 2025-11-25; undefined if nothing does. */
+/** Describes how an entry breaks the schema, in any revision up to 2025-11-25; undefined if it is valid. */
 function findFault(type: ListKind['type'], entry: unknown): string | undefined {
   if (!isSpecType[type](entry)) {
     const checked = specTypeSchemas[type]['~standard'].validate(entry);

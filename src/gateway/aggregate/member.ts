@@ -13,16 +13,19 @@ import { backendError } from '../backends/backend-errors.ts';
 /** One of several backends, as all conversations with it have it. */
 export interface MemberBackend {
   key: string;
-  /** What it is called in errors and in the log. */
+  /** Name in errors and in the log. */
   name: string;
   conversations: Conversations;
-  /** What it could do when it was last reached. */
+  /** Its capabilities when it was last reached. */
   known?: Record<string, unknown>;
 }
 
 /** Takes what comes of a backend. */
 export interface MemberListener {
-  /** Takes what it says. @param relatedTo id of the request during which it was said, where that is known */
+  /**
+   * Takes what it says.
+   * @param relatedTo id of the request during which it was said, if that is known
+   */
   hear(member: Member, message: Message, relatedTo: RequestId | undefined): void;
   /** It was missing from an answer, and is there now. */
   cameBack(member: Member): void;
@@ -32,17 +35,17 @@ export interface MemberListener {
   noteError(member: Member, error: unknown): void;
 }
 
-/** What a conversation with a backend is begun with. */
+/** Options of a conversation with a backend. */
 export interface Beginning {
   initialize: InitializeParams;
   sender: Sender;
 }
 
-/** How long until a backend that was missing is tried again: doubled each time, in milliseconds. */
+/** Milliseconds until a missing backend is tried again; doubled each time. */
 const firstRetryMs = 1000;
 const longestRetryMs = 60_000;
 
-/** How long a conversation has to last until the next failure counts as the first, in milliseconds. */
+/** Milliseconds that a conversation must last for the next failure to count as the first. */
 const steadyMs = 60_000;
 
 /** The part that one backend has in a conversation with several: begun when it is needed, and again after it ended. */
@@ -77,17 +80,20 @@ export class Member {
     return this.#conversation !== undefined;
   }
 
-  /** What it answered to `initialize`, the last time. */
+  /** Its last response to `initialize`. */
   get result(): InitializeResult | undefined {
     return this.#result;
   }
 
-  /** How long its conversation has been beginning, in milliseconds. */
+  /** Milliseconds since its conversation began to start. */
   get openingForMs(): number {
     return performance.now() - this.#openingSinceMs;
   }
 
-  /** Begins its conversation where there is none. @returns why there is none */
+  /**
+   * Begins its conversation if there is none.
+   * @returns why there is none
+   */
   ready(): Promise<JsonRpcError | undefined> {
     if (this.#conversation) return Promise.resolve(undefined);
     if (!this.#opening) {
@@ -105,7 +111,7 @@ export class Member {
     this.#retryLater();
   }
 
-  /** Hands it a message; where it has no conversation, nothing happens. */
+  /** Hands it a message; if it has no conversation, nothing happens. */
   say(message: Message, sender: Sender): void {
     this.#conversation?.say(message, sender);
   }

@@ -5,7 +5,7 @@ import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import type { Member } from './member.ts';
 
-/** What a backend is asked. */
+/** A request to a backend. */
 export interface Question {
   /** Id of the request of the client it belongs to. */
   of: RequestId;
@@ -13,14 +13,14 @@ export interface Question {
   params: Record<string, unknown>;
 }
 
-/** Why an answer is waited for no longer. */
+/** Reason why a response is no longer waited for. */
 export interface GivingUp {
-  /** What is taken for the answer. */
+  /** The response that is used instead. */
   error: JsonRpcError;
   sender: Sender;
   /** Only what this backend was asked; what all were, without it. */
   member?: Member;
-  /** What the client gave as its reason. */
+  /** The client's reason. */
   reason?: unknown;
 }
 
@@ -32,8 +32,8 @@ interface Pending {
 }
 
 /**
- * What several backends are asked on behalf of one client, and have not answered. Each question has an id of its own,
- * as one request of the client may be a question to each of them (T-127).
+ * Requests to several backends on behalf of one client, without a response so far. Each has an id of its own, since one
+ * request of the client may be a request to each of them (T-127).
  */
 export class OpenQuestions {
   readonly #pending = new Map<RequestId, Pending>();
@@ -63,7 +63,7 @@ export class OpenQuestions {
     pending.take(error ? { error } : { result: result ?? {} });
   }
 
-  /** The request of the client a question belongs to; undefined where it is no open question. */
+  /** The request of the client a question belongs to; undefined if it is no open question. */
   requestOf(id: RequestId): RequestId | undefined {
     return this.#pending.get(id)?.of;
   }

@@ -5,11 +5,11 @@ import { finalName, finalUri, type Split, splitName, splitUri } from './final-na
 
 type Fields = Record<string, unknown>;
 
-/** Where a list stands in its result, and the capability that says that there is one. */
+/** Position of a list in its result, and the capability that announces the list. */
 export interface ListKind {
   member: string;
   capability: string;
-  /** What tells its entries apart. */
+  /** Identifying member of the entries. */
   name: string;
   /** The type of its entries in the schema of MCP. */
   type: 'Tool' | 'Prompt' | 'Resource' | 'ResourceTemplate';
@@ -30,8 +30,8 @@ export const listKinds: ReadonlyMap<string, ListKind> = new Map([
 const pageMembers = ['ui/resourceUri', 'openai/outputTemplate'];
 
 /**
- * Gives a request as the backend it is for knows it.
- * @returns whose it is; undefined where the name or URI is nobody's
+ * Returns a request as the backend it is for knows it.
+ * @returns whose it is; undefined if the name or URI is nobody's
  */
 export function ownRequest(request: RequestMessage): { key: string; request: RequestMessage } | undefined {
   const { method, params = {} } = request;
@@ -58,7 +58,7 @@ export function ownRequest(request: RequestMessage): { key: string; request: Req
   }
 }
 
-/** Gives an entry of a list as clients know it; undefined where it has no name. */
+/** Returns an entry of a list as clients know it; undefined if it has no name. */
 export function finalEntry(key: string, { name }: ListKind, entry: unknown): Fields | undefined {
   if (!isRecord(entry)) return undefined;
   const own = entry[name];
@@ -85,7 +85,7 @@ export function finalError(key: string, error: JsonRpcError): JsonRpcError {
   return data === error.data ? error : { ...error, data };
 }
 
-/** Gives what a backend asks its client, or tells it, as clients know it. */
+/** Returns what a backend asks its client, or tells it, as clients know it. */
 export function finalSaying(key: string, said: Message): Message {
   const { method, params = {} } = said;
   if (method === 'notifications/resources/updated')
@@ -130,7 +130,7 @@ function withMessages(key: string, holder: Fields): Fields {
   return { ...holder, messages };
 }
 
-/** What holds content, one block or many. */
+/** Results with content, in one block or many. */
 function withBlocks(key: string, holder: Fields): Fields {
   const { content } = holder;
   if (content === undefined) return holder;

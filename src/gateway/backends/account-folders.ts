@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 /** Finds the private folder of an account. */
 export interface AccountFolders {
-  /** Gives the path of an account's folder, made where it is missing, for its owner alone (0700). */
+  /** Returns the path of an account's folder, made if it is missing, for its owner alone (0700). */
   of(account: string): string;
 }
 
@@ -12,10 +12,10 @@ const keyFile = 'key';
 const keyBytes = 32;
 
 /**
- * Creates the private folders of accounts in one folder. They are named by a keyed hash: no name of an account stands in
- * a path, and nobody can tell whose a folder is, or what another's is called.
- * @param parent where they stand; made where it is missing
- * @throws Error where it cannot be made or written, or its key is not whole
+ * Creates the private folders of accounts in one folder. They are named by a keyed hash: no path contains the name of
+ * an account, and nobody can tell the owner of a folder, or the name of another folder.
+ * @param parent where they stand; made if it is missing
+ * @throws Error if it cannot be made or written, or its key is not whole
  */
 export function createAccountFolders(parent: string): AccountFolders {
   const path = resolve(parent);
@@ -32,7 +32,7 @@ export function createAccountFolders(parent: string): AccountFolders {
 }
 
 /**
- * Reads the key, and makes it where there is none: it appears whole and durable or not at all, and the first of two
+ * Reads the key, and makes it if there is none: it appears whole and durable or not at all, and the first of two
  * processes that begin at once wins.
  */
 function openKey(file: string): Buffer {

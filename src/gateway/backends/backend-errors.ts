@@ -1,7 +1,7 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
-/** Why a backend does not answer; stands in `data.reason` of the error. */
+/** Reason why a backend does not respond; it is `data.reason` of the error. */
 export type BackendFailure =
   | 'backend_not_started'
   | 'backend_start_timed_out'
@@ -30,7 +30,7 @@ export type BackendFailure =
   | 'backend_resting'
   | 'too_many_held_bytes';
 
-/** What is full where a backend is `backend_busy`. */
+/** The limit that is reached if a backend is `backend_busy`. */
 export type FullLimit = 'calls' | 'streams' | 'session_start';
 
 const fullSayings: Readonly<Record<FullLimit, string>> = {
@@ -84,14 +84,14 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
     'answered, but too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
 };
 
-/** What the caller can do something about has the code of a server that is busy; the rest failed inside. */
+/** Errors that the caller can act on have the code of a busy server; the others are internal errors. */
 const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy: -32000 };
 
 /**
- * Gives the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its
+ * Returns the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its
  * operator may know, such as its command line, is not in it (T-196).
  * @param name what the backend is called
- * @param full which limit is, where that is why
+ * @param full which limit is, if that is why
  */
 export function backendError(failure: BackendFailure, name: string, full?: FullLimit): JsonRpcError {
   const message = `The MCP server ${name} ${full ? fullSayings[full] : sayings[failure]}`;
@@ -99,7 +99,7 @@ export function backendError(failure: BackendFailure, name: string, full?: FullL
 }
 
 /**
- * Gives the JSON-RPC error for a call to a backend that failed before, and is not started again yet.
+ * Returns the JSON-RPC error for a call to a backend that failed before, and is not started again yet.
  * @param failure how it failed
  * @param waitMs how long it is not started, in milliseconds
  */

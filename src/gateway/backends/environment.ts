@@ -1,4 +1,7 @@
-/** What every process of a backend gets of our environment, where it is set; nothing else unasked (T-154). */
+/**
+ * Variables of our environment that every process of a backend inherits, if they are set; all others must be named
+ * (T-154).
+ */
 const always = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR'] as const;
 
 /** The environment of a backend. */
@@ -28,7 +31,7 @@ export function backendEnvironment(
 }
 
 /**
- * Gives what must not stand in the log of the values of variables: a value that has lines is logged by its lines, as
+ * Returns what must not stand in the log of the values of variables: a value that has lines is logged by its lines, as
  * keys in PEM are.
  */
 export function secretsOf(env: Readonly<Record<string, string>>): string[] {
@@ -42,7 +45,10 @@ function isNames(given: readonly string[] | Readonly<Record<string, string>>): g
   return Array.isArray(given);
 }
 
-/** What has one line has no end of it; what has several is a key or the like, of which some need the last one, too. */
+/**
+ * A value of one line loses its final line end; a value of several lines is a key or similar, and some readers need the
+ * last line end.
+ */
 function withoutLineEnd(value: string): string {
   return value.replace(/^([^\r\n]*)[\r\n]+$/, '$1');
 }

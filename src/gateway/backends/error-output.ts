@@ -1,9 +1,9 @@
 import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 
-/** What the standard error of a backend is logged with. */
+/** Options of the log of a backend's standard error. */
 export interface ErrorOutputOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   backend: string;
   /** Id of its process. */
   pid: number;

@@ -6,8 +6,8 @@ import type { BackendFailure } from './backend-errors.ts';
 export const defaultMaxAnswerValues = maxValues;
 
 /**
- * Says what an answer that could not be read is to its caller: larger than is read, or none at all.
- * @param reason why it was not read
+ * Returns the failure for a response that could not be read: too large, or no response at all.
+ * @param reason the reader's reason
  */
 export function failureOfAnswer(reason: Refusal['reason']): BackendFailure {
   return reason === 'nested_too_deep' || reason === 'too_many_values' || reason === 'too_many_members'

@@ -6,7 +6,7 @@ export interface Failures {
   note(reason: string): void;
   /** Whatever failed works again. */
   mended(): void;
-  /** Whether the last that was tried failed. */
+  /** True if the last that was tried failed. */
   readonly isFailing: boolean;
   count(): BackendStatus['failures'];
 }

@@ -1,4 +1,4 @@
-/** What is passed on, and read, of a process in a second. */
+/** Limits of the output of a process in one second: passed on, and read. */
 const windowMs = 1000;
 const maxPassed = 1000;
 const passedForAnswer = 20;

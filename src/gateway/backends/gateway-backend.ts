@@ -1,6 +1,6 @@
 import type { ServerSource } from '../../mcp/server-source.ts';
 
-/** How a backend stands, for its operator. */
+/** State of the backend, for its operator. */
 export interface BackendStatus {
   kind: 'stdio' | 'http' | 'sse' | 'rest' | 'several';
   /** `running`: something of it is open; `failing`: the last that was tried with it failed; `idle`: neither. */
@@ -9,7 +9,7 @@ export interface BackendStatus {
   processes?: number;
   /** To a server reached by URL. */
   connections?: number;
-  /** How many accounts are kept from it for a while because it fails for them, and whether all are. */
+  /** Number of accounts that are kept from it for a while after failures, and whether all are. */
   circuits?: { isOpenForAll: boolean; accounts: number };
   /** Failures since the start, and the last: its reason (a BackendFailure) and when, in epoch seconds. */
   failures: { count: number; last?: { reason: string; at: number } };

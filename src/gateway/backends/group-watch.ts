@@ -18,7 +18,7 @@ export interface GroupWatch {
  * Creates the watch.
  * @param name what the backend is called
  * @param most processes of a group
- * @throws Error where the system has no /proc
+ * @throws Error if the system has no /proc
  */
 export function createGroupWatch(name: string, most: number, logger: Pick<Logger, 'warn'>): GroupWatch {
   if (!existsSync('/proc/self/stat'))

@@ -1,10 +1,10 @@
-/** What the pings to a process or session have to do with. */
+/** Options of the pings to a process or session. */
 export interface HeartbeatOptions {
-  /** How long nothing may be heard until a ping is sent, in milliseconds; 0 for never. */
+  /** Milliseconds of silence until a ping is sent; 0 for never. */
   everyMs: number;
-  /** What is known of the backend: whether pings were ever answered. One that drops them is not judged by them. */
+  /** Whether pings were ever answered. A backend that ignores pings is not judged by them. */
   known: { isAnswered: boolean };
-  /** Whether it has something to do that may keep it from answering. */
+  /** Returns true if it has something to do that may keep it from answering. */
   isBusy(): boolean;
   ping(): void;
   /** Called once, when pings were missed. */
@@ -15,7 +15,7 @@ export interface HeartbeatOptions {
 /** Missed intervals after a ping until the other side counts as dead: one may be that of a machine that slept. */
 const maxMissed = 2;
 
-/** How long a ping has to have been with a single-threaded program before a call that may block it, in milliseconds. */
+/** Milliseconds that a ping must have had to reach a single-threaded program before a call that may block it. */
 const aheadMs = 1000;
 
 /**

@@ -9,16 +9,16 @@ import { inSandbox, type SandboxOptions } from './sandbox.ts';
 import { createSpare } from './spare.ts';
 import { StdioProcess, type StdioProcessOptions } from './stdio-process.ts';
 
-/** What processes of a backend are started with. */
+/** Options for the processes of a backend. */
 export interface LauncherOptions extends Omit<StdioProcessOptions, 'folder'> {
-  /** What each account's processes get beside `env`; nothing without it. */
+  /** Environment of each account's processes beside `env`; none if absent. */
   credentials?: CredentialSource;
-  /** Where each account's processes work; in our folder without it. */
+  /** Working folder of each account's processes; our own folder if absent. */
   folders?: AccountFolders;
   limits?: ProcessLimits;
-  /** Whether they are put into a sandbox, and which. */
+  /** True if they are put into a sandbox, and which. */
   sandbox?: SandboxOptions;
-  /** Whether one is always started before it is needed. Not where processes differ by account. */
+  /** True if a process is always started before it is needed; false if processes differ by account. */
   hasSpare?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface LauncherOptions extends Omit<StdioProcessOptions, 'folder'> {
 export interface Launcher {
   /**
    * Starts a process, or gives one that was started before and that nobody had.
-   * @param caller whose it is; absent where it serves everybody
+   * @param caller whose it is; absent if it serves everybody
    * @returns why this caller gets none
    * @throws what stood in the way, after it was logged
    */

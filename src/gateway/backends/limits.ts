@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** What each process of a program may use. */
+/** Resource limits of each process of a program. */
 export interface ProcessLimits {
   /** Writable memory of each process, in megabytes: it gets no more, and most programs end then. */
   memoryMegabytes?: number;
@@ -20,7 +20,7 @@ export interface CommandLine {
 
 const shell = '/bin/sh';
 
-/** How the shell names each limit. */
+/** Names of the limits in the shell. */
 const flags = { memoryMegabytes: '-d', cpuSeconds: '-t', openFiles: '-n' } as const;
 
 /**

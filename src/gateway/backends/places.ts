@@ -2,17 +2,20 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 
 /** A process that takes a place. */
 export interface Occupant {
-  /** Whose it is. */
+  /** Owner. */
   readonly account: string;
   /** Since when nothing runs in it, on the clock of the places; undefined while something does. */
   readonly idleSinceMs: number | undefined;
-  /** Whether somebody waits for what it says by itself, or may come for it within a time of its own: it is in use, though idle. */
+  /**
+   * True if somebody waits for what it says by itself, or may come for it within a time of its own: it is in use,
+   * though idle.
+   */
   readonly isListenedTo: boolean;
   /** Ends it, for another. */
   giveWay(): void;
 }
 
-/** How many processes there may be. */
+/** Limits of the number of processes. */
 export interface PlaceLimits {
   total: number;
   perAccount: number;
@@ -22,8 +25,8 @@ export interface PlaceLimits {
 const othersRestMs = 60_000;
 
 /**
- * Bounds the processes of a backend, for an account and for all (T-158). Where there is no place, the longest idle
- * process gives way: one of the same account, or one nobody has used for a minute.
+ * Bounds the processes of a backend, for an account and for all (T-158). If there is no place, the longest idle process
+ * gives way: one of the same account, or one nobody has used for a minute.
  */
 export class Places {
   readonly #name: string;
@@ -38,7 +41,7 @@ export class Places {
     this.#nowMs = nowMs;
   }
 
-  /** How many are taken. */
+  /** Number of taken places. */
   get taken(): number {
     return this.#taken.size;
   }
@@ -57,7 +60,7 @@ export class Places {
     return undefined;
   }
 
-  /** Gives a place back. */
+  /** Returns a place back. */
   leave(occupant: Occupant): void {
     this.#taken.delete(occupant);
   }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How often it is looked whether a group has ended, in milliseconds. */
+/** Interval of the checks whether a group has ended, in milliseconds. */
 const lookEveryMs = 20;
 
-/** How long a group is given at each step of its end, in milliseconds. */
+/** Milliseconds that a group gets at each step of its end. */
 export interface Patience {
   /** To end by itself, after its standard input was closed. */
   byItselfMs: number;

@@ -24,40 +24,41 @@ import { Restarts } from './restarts.ts';
 /** An MCP server that is reached by URL. */
 export interface RemoteBackendOptions {
   url: string;
-  /** How it is spoken to; found out and remembered with `auto`, the default, which does not look for Rest. */
+  /** Protocol of the server; with `auto`, the default, it is detected and remembered. Rest is not detected. */
   transport?: 'auto' | LinkKind;
   /** Headers of every request to it: a value, or where the value stands. */
   headers?: RemoteHeaders;
   /** Most connections to it; 1000 by default: half for calls, half for streams. An account has a fifth of each at most. */
   maxConnections?: number;
-  /** How long a connection may take until it can be used, in milliseconds; 10 s by default. */
+  /** Milliseconds until a connection must be usable; 10 s by default. */
   connectMs?: number;
   /**
-   * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
-   * has waited to hear which revisions it speaks counts.
+   * Milliseconds that the response to `initialize` may take; 50 s by default, less than clients wait. The time for
+   * detecting its revisions counts.
    */
   startMs?: number;
   /**
-   * How long a session there may say nothing until it is pinged, in seconds; 60 by default, 0 for never. One that misses
-   * pings is left for a new one.
+   * Seconds of silence until a session is pinged; 60 by default, 0 for never. A session that misses pings is replaced.
    */
   pingSeconds?: number;
-  /** How long the head of an answer may take, in milliseconds; 10 minutes by default: some hold it back until a tool is done. */
+  /**
+   * Milliseconds until the head of a response; 10 minutes by default: some servers send it only after the tool is done.
+   */
   headMs?: number;
-  /** How long the rest of an answer that is no stream may take, in milliseconds; 60 s by default. */
+  /** Milliseconds for the rest of a response that is no stream; 60 s by default. */
   bodyMs?: number;
   /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
   maxAnswerBytes?: number;
   /** Most values in an answer, arrays and objects included; 50,000 by default. */
   maxAnswerValues?: number;
-  /** Why it may be spoken to over http on the public internet; refused by default. */
+  /** Reason for allowing http on the public internet; refused by default. */
   dangerouslyPlainHttpBecause?: string | undefined;
 }
 
-/** What a backend by URL is created with. */
+/** Options of a backend by URL. */
 export interface RemoteBackendParts {
   logger: Logger;
-  /** What it is told on behalf of each caller; nothing by default. */
+  /** Headers on behalf of each caller; none by default. */
   credentials?: CredentialSource;
   /** Counts the bytes of answers, those of other backends among them; of this one alone by default. */
   held?: HeldBytes | undefined;
@@ -74,7 +75,7 @@ const maxHeld = 100;
  * Creates a backend that is reached by URL: a session there for each MCP session here, and one for the requests of an
  * account with a client that belong to none. Nothing of the caller's own request goes there but its MCP messages.
  * @param name what it is called in errors and in the log
- * @throws Error where the URL or a header cannot be used
+ * @throws Error if the URL or a header cannot be used
  */
 export function createRemoteBackend(
   name: string,

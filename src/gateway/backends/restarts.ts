@@ -1,6 +1,6 @@
 import type { BackendFailure } from './backend-errors.ts';
 
-/** How long a program is left alone that fails, in milliseconds; longer where each try takes long to fail. */
+/** Milliseconds that a failing program is left alone; longer if each attempt takes long to fail. */
 const firstWaitMs = 1000;
 const firstWaitOfSilentMs = 10_000;
 const longestWaitMs = 60_000;
@@ -8,29 +8,29 @@ const longestWaitMs = 60_000;
 /** A program that stood this long, or was left alone this long after its wait, begins anew. */
 const forgivenMs = 60_000;
 
-/** How often a program may end that was started well, until the next start waits. */
+/** Number of ends of a program that started well until the next start waits. */
 const freeEnds = 3;
 
 /** A failure of a program, or of a server by URL to begin a session. */
 export interface ProcessFailure {
   reason: BackendFailure;
-  /** How long it had answered, in milliseconds; undefined where it never did. */
+  /** Milliseconds since its first response; undefined if it never responded. */
   stoodMs?: number;
-  /** When the attempt began that failed; what began before the last outcome was noted is no news. */
+  /** Start time of the failed attempt; an attempt that began before the last result counts for nothing. */
   begunMs: number;
 }
 
 /** Failures in a row. */
 interface Failing {
   count: number;
-  /** How many of them were of programs that do not answer `initialize`. */
+  /** Number of failures of programs that do not respond to `initialize`. */
   silent: number;
-  /** How the last failed, and until when it is left alone. */
+  /** The last failure, and the end of the pause. */
   reason: BackendFailure;
   untilMs: number;
 }
 
-/** What came last of the attempts of an account: a failure, or an answer. */
+/** The last result of an account's attempts: a failure or a response. */
 interface Outcome {
   notedMs: number;
   failing?: Failing;
@@ -52,7 +52,9 @@ export class Restarts {
     this.#random = random;
   }
 
-  /** How long an account has to wait until its program may be started, and why; undefined where it need not. */
+  /**
+   * Returns the time that an account must wait until its program may start, and the reason; undefined if there is none.
+   */
   waiting(account: string): { waitMs: number; reason: BackendFailure } | undefined {
     const failing = this.#last.get(account)?.failing;
     const waitMs = (failing?.untilMs ?? 0) - this.#nowMs();

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { CommandLine } from './limits.ts';
 
-/** What a program in a sandbox may use beside itself. */
+/** Permissions of a program in a sandbox. */
 export interface SandboxOptions {
-  /** Whether it reaches the network; it does not by default. */
+  /** True if it reaches the network; it does not by default. */
   network?: boolean;
-  /** Paths it may read beside the system's programs: where it is installed, say. None by default. */
+  /** Paths it may read beside the system's programs: if it is installed, say. None by default. */
   readable?: readonly string[];
 }
 
-/** What of the system every program may read: programs and libraries, and what finds names and certificates. */
+/** Parts of the system that every program may read: programs and libraries, and the data for names and certificates. */
 const system = [
   '/usr',
   '/bin',
@@ -35,7 +35,7 @@ const system = [
 /**
  * Puts a program into a sandbox of bubblewrap: it reads the system and what is named, writes its own folder and a /tmp
  * that ends with it, sees no process but its own, has no capabilities, and ends with who started it.
- * @param folder its own folder; it has none where that is undefined
+ * @param folder its own folder; it has none if that is undefined
  */
 export function inSandbox(
   { command, args }: CommandLine,

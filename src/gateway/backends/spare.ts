@@ -2,14 +2,14 @@ import { isRefusal } from '../../mcp/refusal.ts';
 import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import type { StdioProcess } from './stdio-process.ts';
 
-/** How long after one was taken the next is started: whoever took it is served first. */
+/** Milliseconds between the use of a spare process and the start of the next: the caller is served first. */
 const restMs = 1000;
 
 /** A process that was started before anybody needs it. */
 export interface Spare {
-  /** Gives it to one who needs it, and to nobody else; undefined where there is none. */
+  /** Returns it to one who needs it, and to nobody else; undefined if there is none. */
   take(): StdioProcess | undefined;
-  /** How many wait: one or none. */
+  /** Number of spare processes: one or none. */
   readonly count: number;
   close(): void;
 }

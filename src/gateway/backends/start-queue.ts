@@ -9,7 +9,10 @@ export class StartQueue {
   #waiting: { request: RequestMessage; length: number }[] = [];
   #length = 0;
 
-  /** Takes a request. @returns false where too much waits already */
+  /**
+   * Takes a request.
+   * @returns false if too much waits already
+   */
   push(request: RequestMessage): boolean {
     const { length } = JSON.stringify(request);
     if (this.#length + length > maxQueued) return false;
@@ -18,12 +21,15 @@ export class StartQueue {
     return true;
   }
 
-  /** Whether a request waits. */
+  /** Returns true if a request waits. */
   has(id: RequestId): boolean {
     return this.#waiting.some(({ request }) => request.id === id);
   }
 
-  /** Lets go of a request nobody wants any more. @returns false where it does not wait */
+  /**
+   * Lets go of a request nobody wants any more.
+   * @returns false if it does not wait
+   */
   remove(id: RequestId): boolean {
     const at = this.#waiting.findIndex(({ request }) => request.id === id);
     const [removed] = at < 0 ? [] : this.#waiting.splice(at, 1);
@@ -31,7 +37,7 @@ export class StartQueue {
     return removed !== undefined;
   }
 
-  /** Gives all that waits, in its order, and is empty then. */
+  /** Returns all that waits, in its order, and is empty then. */
   takeAll(): RequestMessage[] {
     this.#length = 0;
     return this.#waiting.splice(0).map(({ request }) => request);

@@ -10,9 +10,9 @@ import { defaultMaxAnswerValues } from './failure-of-answer.ts';
 import { endGroup, type Patience } from './process-group.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** What a process is started with, whatever it speaks. */
+/** Options of a process, whatever its protocol. */
 export interface StdioProcessOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
   command: string;
   args: readonly string[];
@@ -44,7 +44,7 @@ export interface ProcessListener {
   gone(): void;
 }
 
-/** How long what a process wrote before it ended may take to arrive, in milliseconds. */
+/** Milliseconds that the output of an ended process may take to arrive. */
 const lastWordsMs = 200;
 
 /** Longest line that may be a header of a message, in bytes. */
@@ -76,10 +76,10 @@ export class StdioProcess {
   #isGone = false;
   #hasWrittenErrors = false;
   #isFramed = false;
-  /** Whether the last line was a header of a message. */
+  /** True if the last line was a header of a message. */
   #wasHeader = false;
 
-  /** Starts it. Where that fails, the listener hears so later, and the log has the reason. */
+  /** Starts it. If that fails, the listener is told later, and the log has the reason. */
   constructor(options: StdioProcessOptions) {
     this.#options = options;
     this.#held = options.held ?? new HeldBytes();
@@ -99,17 +99,17 @@ export class StdioProcess {
     }
   }
 
-  /** Id of the process and of its group; undefined where it could not be started. */
+  /** Id of the process and of its group; undefined if it could not be started. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Whether it could not be started, has ended, or is being ended. */
+  /** True if it could not be started, has ended, or is being ended. */
   get isGone(): boolean {
     return this.#isGone || this.#ending !== undefined;
   }
 
-  /** Whether it puts headers before its messages, as language servers do. */
+  /** True if it puts headers before its messages, as language servers do. */
   get isFramed(): boolean {
     return this.#isFramed;
   }
@@ -119,12 +119,12 @@ export class StdioProcess {
     return this.#options.maxLineValues ?? defaultMaxAnswerValues;
   }
 
-  /** Whether it has written anything to its standard error. */
+  /** True if it has written anything to its standard error. */
   get hasWrittenErrors(): boolean {
     return this.#hasWrittenErrors;
   }
 
-  /** Whether it has more to read than may wait for it. */
+  /** True if it has more to read than may wait for it. */
   get isStuck(): boolean {
     const waiting = (this.#child?.stdin.writableLength ?? 0) + this.#unwritten.length;
     return waiting > this.#options.maxLineBytes;

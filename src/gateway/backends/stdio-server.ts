@@ -25,21 +25,21 @@ import type { StdioProcess } from './stdio-process.ts';
 import { Told } from './told.ts';
 import { withoutCallerAuth } from './without-caller-auth.ts';
 
-/** What an MCP server in processes is made of. */
+/** Parts of the MCP server in processes. */
 export interface StdioServerOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
   start: LegacyStart;
   places: Places;
   restarts: Restarts;
   failures: Failures;
-  /** How long a process may say nothing until it is pinged, in milliseconds; 0 for never. */
+  /** Milliseconds of silence until a process is pinged; 0 for never. */
   pingMs: number;
   /** See `HeartbeatOptions`. */
   pings: { isAnswered: boolean };
   /**
-   * Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one:
-   * all it was asked is what revisions it speaks.
+   * Returns a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is
+   * one: all it was asked is what revisions it speaks.
    */
   takeOver(): GivenProcess | undefined;
   /** Starts a process; or says why this account gets none. */
@@ -74,7 +74,7 @@ export class StdioServer implements McpLike, Occupant {
   readonly #progress: StartProgress;
   /** Requests that are not answered, with their methods. */
   readonly #waiting = new InFlightMap<RequestId, string>();
-  /** What the process asks its client. */
+  /** Requests of the process to its client. */
   readonly #asked = new Set<RequestId>();
   readonly #queue = new StartQueue();
   readonly #heartbeat: Heartbeat;
@@ -85,11 +85,11 @@ export class StdioServer implements McpLike, Occupant {
   #start: ProcessStart | undefined;
   /** The front's own `initialize`, which goes to the first process as soon as there is one. */
   #opening: RequestMessage | undefined;
-  /** Whether its process has refused the front's `initialize`. */
+  /** True if its process has refused the front's `initialize`. */
   #isRefused = false;
-  /** Whether it has said before that it does not know `server/discover`: one that was not asked may do better. */
+  /** True if it has said before that it does not know `server/discover`: one that was not asked may do better. */
   #saidOlder = false;
-  /** When its start counts as failed, whatever was tried until then. */
+  /** Time at which its start counts as failed. */
   #startEndsMs = 0;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
@@ -147,9 +147,9 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   /**
-   * Gives away a process that has refused `initialize`, to who asks it `server/discover`. Here it counts as ended, and its
-   * place is free.
-   * @returns undefined where there is none
+   * Hands over a process that has rejected `initialize`, for `server/discover`. Here the process counts as ended, and
+   * its place is free.
+   * @returns undefined if there is none
    */
   giveAway(): StdioProcess | undefined {
     if (!this.#isRefused) return undefined;
@@ -195,7 +195,10 @@ export class StdioServer implements McpLike, Occupant {
     if (this.#state === 'ready') this.#process?.write(withoutCallerAuth(message));
   }
 
-  /** Has a process started where there is none. @returns why there will be none */
+  /**
+   * Has a process started if there is none.
+   * @returns why there will be none
+   */
   #checkReady(): JsonRpcError | undefined {
     if (this.#state !== 'asleep') return undefined;
     const { name, restarts, places, takeOver } = this.#options;
@@ -289,7 +292,7 @@ export class StdioServer implements McpLike, Occupant {
     else this.#lose('backend_ended');
   }
 
-  /** The process does not serve: another begins where it may be for what it was asked before. */
+  /** The process does not serve: another begins if it may be for what it was asked before. */
   #notStarted(): void {
     if (this.#saidOlder) this.#beginUnasked();
     else this.#lose('backend_not_started');
@@ -344,7 +347,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#forgetAsked();
   }
 
-  /** What the process asked is over: the next one may choose the same ids. */
+  /** Forgets a request of the process: the next process may use the same ids. */
   #forgetAsked(): void {
     const asked = [...this.#asked];
     this.#asked.clear();
@@ -457,7 +460,7 @@ export class StdioServer implements McpLike, Occupant {
       for (const change of changesOfLists(listsOf(result.capabilities))) this.#send(change);
   }
 
-  /** Whether what was said unasked is passed on. */
+  /** Returns true if what was said unasked is passed on. */
   #mayPass(): boolean {
     const { passes, isFirstDropped, pauseMs } = this.#flood.take();
     const { name, logger } = this.#options;

@@ -28,46 +28,44 @@ export interface StdioBackendOptions {
    * TMPDIR; none by default.
    */
   env?: readonly string[] | Readonly<Record<string, string>>;
-  /** Who shares a process; `session` by default. */
+  /** Sharing of processes; `session` by default. */
   process?: ProcessSharing;
   /** Most processes at once; 50 by default. An account has a fifth of them at most. */
   maxProcesses?: number;
-  /** How long a process nobody uses is kept, in seconds; an hour by default. */
+  /** Seconds that an unused process is kept; an hour by default. */
   idleSeconds?: number;
   /** Longest line it may write, in bytes; 16 MiB by default. */
   maxLineBytes?: number;
   /** Most values in a line, arrays and objects included; 50,000 by default. */
   maxAnswerValues?: number;
   /**
-   * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
-   * has waited to hear which revisions it speaks counts.
+   * Milliseconds that the response to `initialize` may take; 50 s by default, less than clients wait. The time for
+   * detecting its revisions counts.
    */
   startMs?: number;
   /**
-   * How long a process may say nothing until it is pinged, in seconds; 30 by default, 0 for never. One that misses pings is
-   * replaced.
+   * Seconds of silence until a process is pinged; 30 by default, 0 for never. A process that misses pings is replaced.
    */
   pingSeconds?: number;
-  /** What each account's processes get as environment; not with processes that everybody shares. */
+  /** Environment of each account's processes; not for processes that everybody shares. */
   credentials?: CredentialSource;
   /**
    * A folder in which each account has a private one: its processes work there, and have it as HOME and TMPDIR. Without
    * it all work in our folder. Not with processes that everybody shares.
    */
   accountFolders?: string;
-  /** What each process may use; nothing is limited by default. */
+  /** Resource limits of each process; none by default. */
   limits?: ProcessLimits;
   /** The sandbox of bubblewrap its processes run in; none by default. */
   sandbox?: SandboxOptions;
-  /** How many processes are started before anybody needs them; none by default. Not where processes differ by account. */
+  /** Number of processes started in advance; none by default, and none if processes differ by account. */
   spare?: 0 | 1;
 }
 
 /**
- * Who shares a process.
- * - `session`: nobody; the requests of one account with one client that belong to no session share one.
- * - `account`: all sessions and clients of an account.
- * - `shared`: everybody. For programs that keep nothing of a person: they cannot ask their client anything.
+ * Sharing of a process. - `session`: nobody; the requests of one account with one client that belong to no session
+ * share one. - `account`: all sessions and clients of an account. - `shared`: everybody. For programs that keep nothing
+ * of a person: they cannot ask their client anything.
  */
 export type ProcessSharing = 'session' | 'account' | 'shared';
 
@@ -97,9 +95,9 @@ const probeShare = 2 / 5;
 
 /**
  * Creates a backend whose processes are started as they are needed.
- * @param name what it is called in errors and in the log
- * @throws Error where a variable it is to be given is not set, or what one person has would go to everybody; RangeError
- * where there may be no process
+ * @param name name in errors and in the log
+ * @throws Error if a variable it is to be given is not set, or what one person has would go to everybody; RangeError
+ *   where there may be no process
  */
 export function createStdioBackend(
   name: string,
@@ -240,7 +238,7 @@ function checkOptions(options: StdioBackendOptions): void {
   if (sandbox) checkSandbox(sandbox);
 }
 
-/** Has groups counted, too, where they may not grow beyond a number of processes. */
+/** Has groups counted, too, if they may not grow beyond a number of processes. */
 function watchGroups(name: string, watchdog: Watchdog, most: number | undefined, logger: Logger): Watchdog {
   if (most === undefined) return watchdog;
   const { watch } = createGroupWatch(name, most, logger);

@@ -10,8 +10,8 @@ interface Change {
 const changes = new Set(['initialize', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
 
 /**
- * What a server was told that a new process of it has to be told again: `initialize`, that the client is ready, its log
- * level, its subscriptions.
+ * Messages that a new process of a server must get again: `initialize`, the client's ready notification, its log level,
+ * its subscriptions.
  */
 export class Told {
   readonly #open = new Map<RequestId, Change>();
@@ -20,17 +20,17 @@ export class Told {
   #isInitialized = false;
   #level: unknown;
 
-  /** Whether the server was initialized before. */
+  /** True if the server was initialized before. */
   get wasInitialized(): boolean {
     return this.#initialize !== undefined;
   }
 
-  /** Whether the client said that it is ready. */
+  /** True if the client said that it is ready. */
   get isInitialized(): boolean {
     return this.#isInitialized;
   }
 
-  /** Whether somebody waits to hear of resources. */
+  /** True if somebody waits to hear of resources. */
   get hasSubscriptions(): boolean {
     return this.#subscriptions.size > 0;
   }
@@ -50,12 +50,12 @@ export class Told {
     if (change && isResult) this.#keep(change);
   }
 
-  /** What a new process is asked first. */
+  /** First request to a new process. */
   get initialize(): { method: string; params: Record<string, unknown> } {
     return { method: 'initialize', params: this.#initialize ?? {} };
   }
 
-  /** What it is told when it has answered that; all but the first want an answer. */
+  /** Messages after its response; all but the first need a response. */
   afterInitialize(): { method: string; params?: Record<string, unknown> }[] {
     const ready = this.#isInitialized ? [{ method: 'notifications/initialized' }] : [];
     const level =

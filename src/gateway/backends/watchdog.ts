@@ -35,7 +35,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 
 const startAgainMs = 1000;
 
-/** Creates the watchdog of this process. It is started with the first group, and again where somebody ended it. */
+/** Creates the watchdog of this process. It is started with the first group, and again if somebody ended it. */
 export function createWatchdog(logger: Pick<Logger, 'warn'>): Watchdog {
   const groups = new Set<number>();
   let running: ChildProcess | undefined;

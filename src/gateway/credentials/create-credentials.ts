@@ -10,7 +10,7 @@ import type {
 import type { CredentialPlace } from './definition.ts';
 import { placeValue } from './placing.ts';
 
-/** Gives the value of one credential. */
+/** Returns the value of one credential. */
 export interface ValueSource {
   find(caller: AuthInfo): Promise<{ value: string } | { error: JsonRpcError }>;
   /** See {@link PersonalCredentials.refused}. */
@@ -21,14 +21,14 @@ export interface ValueSource {
   onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
-/** One credential of a backend: where it stands and comes from. */
+/** One credential of a backend: if it stands and comes from. */
 export interface PlacedValue {
   as: CredentialPlace;
   /** A value for everybody, or what finds that of a caller. */
   value: string | ValueSource;
 }
 
-/** Creates what gives a backend its credentials. Where one is missing, the first in their order is asked for. */
+/** Creates what gives a backend its credentials. If one is missing, the first in their order is asked for. */
 export function createCredentials(placed: readonly PlacedValue[]): PersonalCredentials {
   let forEverybody: Credentials = {};
   const personal: { as: CredentialPlace; source: ValueSource }[] = [];

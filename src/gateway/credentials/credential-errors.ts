@@ -2,7 +2,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
-/** Why a caller's credentials cannot be given to a backend; stands in `data.reason` of the error. */
+/** Reason why a caller's credentials are not available for a backend; it is `data.reason` of the error. */
 export type CredentialFailure =
   | 'credential_missing'
   | 'credential_refused'
@@ -11,13 +11,13 @@ export type CredentialFailure =
 
 /** A credential as people are told of it. */
 export interface NamedCredential {
-  /** What people call the backend. */
+  /** Display name of the backend. */
   backend: string;
-  /** What people call the credential. */
+  /** Display name of the credential. */
   label: string;
 }
 
-/** The error for a caller who has to give something first: it has the page of ours where they do. */
+/** The error for a caller who has to give something first: it has the page of ours if they do. */
 export function credentialMissing(
   { backend }: Pick<NamedCredential, 'backend'>,
   missing: MissingInput,
@@ -34,8 +34,8 @@ export function credentialMissing(
 }
 
 /**
- * The error for a caller whose own credential the backend does not accept: it has the page of ours where they give another.
- * @param advice what they do there
+ * Builds the error for a caller whose own credential the backend rejects, with the page for entering another.
+ * @param advice instruction for the page
  */
 export function credentialRefused(
   { backend, label }: NamedCredential,
@@ -49,7 +49,7 @@ export function credentialRefused(
   };
 }
 
-/** The error for a client that acts for itself, where only a person has what is needed. */
+/** Builds the error for a client that acts for itself if only a user can have the credential. */
 export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
   return {
     code: errorCodes.internalError,

@@ -1,7 +1,7 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
-/** What a backend is given on behalf of one caller. Never the caller's own bearer (A7-04). */
+/** Credentials for a backend on behalf of one caller. Never the caller's own bearer (A7-04). */
 export interface Credentials {
   /** Headers of each request, by their names in lower case. */
   headers?: Readonly<Record<string, string>>;
@@ -14,9 +14,12 @@ export interface Credentials {
 /** An account, as the port names it. */
 export type CredentialOwner = Pick<AuthInfo, 'issuer' | 'subject'>;
 
-/** Gives what a backend is given on behalf of its callers. */
+/** Returns what a backend is given on behalf of its callers. */
 export interface CredentialSource {
-  /** Gives what a caller has; or why they cannot be served, as the error their request gets (it says where to enter it). It never rejects. */
+  /**
+   * Returns what a caller has; or why they cannot be served, as the error their request gets (it says where to enter
+   * it). It never rejects.
+   */
   find(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
   /**
    * Calls back when the credentials of an account changed or ended: processes and connections made with the old ones end.
@@ -24,13 +27,13 @@ export interface CredentialSource {
    */
   onChange(tell: (account: CredentialOwner) => void): () => void;
   /**
-   * Calls back when an account may have given what it lacked; left out where nothing tells that.
+   * Calls back when an account may have given what it lacked; left out if nothing tells that.
    * @returns stops calling back
    */
   onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
-/** What becomes of credentials that a backend did not accept: others are given now, or the error their request gets. */
+/** Result for rejected credentials: new ones, or the error of the request. */
 export type AfterRefusal = 'renewed' | { error: JsonRpcError };
 
 /** Credentials of which some are their callers' own. */
@@ -38,7 +41,7 @@ export interface PersonalCredentials extends CredentialSource {
   /**
    * Takes note that the backend did not accept what it was given for a caller (401), and renews what can be renewed.
    * @param sinceMs when the refused request began, by `performance.now()`
-   * @returns undefined where nothing of it is the caller's own
+   * @returns undefined if nothing of it is the caller's own
    */
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal | undefined>;
 }

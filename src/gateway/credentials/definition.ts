@@ -1,4 +1,4 @@
-/** Where a backend looks for a credential. */
+/** Place of a credential in a request to the backend, or in its environment. */
 export type CredentialPlace =
   /** A header of each request. */
   | { header: string; prefix?: string | undefined }
@@ -7,7 +7,7 @@ export type CredentialPlace =
   /** A member of `_meta.auth` of each request. */
   | { auth: string };
 
-/** Where a credential comes from. */
+/** Source of a credential. */
 export type CredentialOrigin =
   /** Each person enters their own. */
   | 'person'
@@ -20,9 +20,9 @@ export type CredentialOrigin =
 
 /** One credential of a backend. */
 export interface CredentialDefinition {
-  /** What people call it. */
+  /** Display name. */
   label?: string | undefined;
-  /** Where people get it. */
+  /** Instructions for obtaining it. */
   help?: string | undefined;
   as: CredentialPlace;
   from: CredentialOrigin;

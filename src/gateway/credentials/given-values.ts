@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** Most accounts remembered; of one beyond it is taken that it was given something. */
 const defaultMaxAccounts = 10_000;
 
-/** What was given to backends, by account: who has changed what nobody was given ends nothing. No value is kept. */
+/** Hashes of the values passed to backends, by account: a change of a value that no backend got ends nothing. */
 export class GivenValues {
   readonly #given = new Map<string, Set<string>>();
   readonly #maxAccounts: number;
@@ -25,8 +25,8 @@ export class GivenValues {
   }
 
   /**
-   * Whether anything was given that holds no more; what was given is forgotten then, because it ends.
-   * @param value the one that holds now; undefined where there is none
+   * Returns true if anything was given that holds no more; what was given is forgotten then, because it ends.
+   * @param value the one that holds now; undefined if there is none
    */
   hasOutdated(accountId: string, value: string | undefined): boolean {
     const own = this.#given.get(accountId);

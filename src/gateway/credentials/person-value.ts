@@ -14,9 +14,12 @@ import { GivenValues } from './given-values.ts';
 import { checkFits } from './placing.ts';
 import { waitFor } from './wait-for.ts';
 
-/** What people have entered. */
+/** Values that users entered. */
 export interface EnteredValues {
-  /** Gives the value an account has entered; undefined where it has not. @throws where it cannot be read */
+  /**
+   * Returns the value an account has entered; undefined if it has not.
+   * @throws if it cannot be read
+   */
   read(accountId: string, route: string, name: string): Promise<string | undefined>;
   /** Calls back when what an account has entered for a route changed or went. @returns stops calling back */
   onChange(route: string, tell: (accountId: string) => void): () => void;
@@ -29,16 +32,16 @@ export interface PersonValueOptions {
   route: string;
   name: string;
   as: CredentialPlace;
-  /** What people call the backend. */
+  /** Display name of the backend. */
   backend: string;
   label: string;
-  /** Gives the page of ours where an account enters it. */
+  /** Returns the page on which an account enters it. */
   urlFor(accountId: string): string;
   entered: EnteredValues;
   logger: { error(details: object, message: string): void };
 }
 
-/** Whether a caller is a person of this installation, and no client that acts for itself. */
+/** Returns true if a caller is a person of this installation, and no client that acts for itself. */
 export function isPerson({ issuer, subject, clientId }: AuthInfo, ownIssuer: string): boolean {
   return issuer === ownIssuer && subject !== clientId;
 }

@@ -1,12 +1,12 @@
 import type { Credentials } from './credentials.ts';
 import type { CredentialPlace } from './definition.ts';
 
-/** Why a value cannot stand at a place. */
+/** Reason why a value does not fit its place. */
 export type Misfit = 'empty' | 'control_characters' | 'not_ascii';
 
 /**
- * Says why a value cannot stand where the backend looks for it; undefined where it can. A header that could hold a line
- * break would end the request early, and begin another.
+ * Checks whether a value fits its place; undefined if it can. A header that could hold a line break would end the
+ * request early, and begin another.
  * @see RFC 9110 section 5.5
  */
 export function checkFits(place: CredentialPlace, value: string): Misfit | undefined {
@@ -20,8 +20,7 @@ export function checkFits(place: CredentialPlace, value: string): Misfit | undef
 }
 
 /**
- * Puts a value where the backend looks for it, beside what is there. It is taken as it is: nothing in it is expanded
- * (T-153).
+ * Puts a value in its place, beside the other content. The value is used literally: nothing in it is expanded (T-153).
  */
 export function placeValue(beside: Credentials, place: CredentialPlace, value: string): Credentials {
   if ('header' in place)

@@ -21,10 +21,10 @@ export type UpstreamTokenAnswer =
   | 'needs_scopes'
   | 'unavailable';
 
-/** Gives tokens that upstreams gave for people. */
+/** Source of the upstream tokens of users. */
 export interface UpstreamTokenSource {
   /**
-   * Gives one that can be used now, renewed where it has ended, or where its generation is that of `after`, which was
+   * Returns one that can be used now, renewed if it has ended, or if its generation is that of `after`, which was
    * refused. Scopes it lacks are asked for from then on.
    */
   token(
@@ -32,7 +32,7 @@ export interface UpstreamTokenSource {
     upstream: string,
     wishes: { scopes: readonly string[]; after?: number },
   ): Promise<UpstreamTokenAnswer>;
-  /** Whether there is one by now that was given for enough. It may be looked often. */
+  /** Returns true if there is one by now that was given for enough. It may be looked often. */
   holds(accountId: string, upstream: string, scopes: readonly string[]): Promise<boolean>;
 }
 
@@ -40,19 +40,19 @@ export interface UpstreamTokenSource {
 export interface UpstreamValueOptions {
   /** Issuer of this installation. */
   issuer: string;
-  /** What people call the backend. */
+  /** Display name of the backend. */
   backend: string;
   /** Name of the upstream in the settings. */
   upstream: string;
-  /** Gives what people call the upstream. */
+  /** Returns what people call the upstream. */
   labelOf(upstream: string): string;
   scopes: readonly string[];
   tokens: UpstreamTokenSource;
-  /** Gives the page of ours where an account links the upstream. */
+  /** Returns the page on which an account links the upstream. */
   urlFor(accountId: string): string;
   /**
-   * Whether the token stays with a process: its end, and that of the link, are then told as changes, so that no process
-   * outlives them. Not where each request gets its own.
+   * True if the token stays with a process: its end, and that of the link, are then told as changes, so that no process
+   * outlives them. False if each request gets its own.
    */
   isKept: boolean;
   /** Epoch seconds. */
@@ -60,7 +60,7 @@ export interface UpstreamValueOptions {
   logger: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 }
 
-/** How often it is looked whether tokens that were given to processes still stand, in milliseconds. */
+/** Interval of the checks whether the tokens passed to processes are still valid, in milliseconds. */
 const defaultLookEveryMs = 2_000;
 
 /** Most accounts that are looked after; the oldest is not, beyond. */
@@ -75,9 +75,9 @@ const maxGiven = 10_000;
 /** The token an account was given. */
 interface Given {
   generation: number;
-  /** When it took the place of another, by `performance.now()`; -Infinity where it was the first. */
+  /** Time of its replacement, by `performance.now()`; -Infinity for the first. */
   sinceMs: number;
-  /** When it was last renewed because it was refused. */
+  /** Time of its last renewal after a rejection. */
   renewedMs: number;
   /** Its renewal that is under way: one for all whose requests were refused. */
   renewing?: Promise<AfterRefusal> | undefined;
@@ -90,7 +90,7 @@ export function createUpstreamValue(
 ): ValueSource {
   const { issuer, backend, upstream, labelOf, scopes, tokens, urlFor, isKept, now, logger } = options;
   const listeners = new Set<(account: CredentialOwner) => void>();
-  /** When the tokens end that processes were given, by account. */
+  /** Expiry of the tokens passed to processes, by account. */
   const kept = new Map<string, number | undefined>();
   const given = new Map<string, Given>();
   let timer: NodeJS.Timeout | undefined;

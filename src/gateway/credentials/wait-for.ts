@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often it is looked, in milliseconds. */
+/** Interval of the checks, in milliseconds. */
 const lookEveryMs = 500;
 
 /**
  * Looks for something until it is there.
  * @param patienceMs for how long, in milliseconds; 0 for one look
- * @returns what was found; undefined where it never was
+ * @returns what was found; undefined if it never was
  */
 export async function waitFor<T>(
   look: () => Promise<T | undefined>,

@@ -11,18 +11,18 @@ import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { CredentialSource } from './credentials.ts';
 
-/** Whose server it is, and what it waits for. */
+/** Owner of the server, and the credential it waits for. */
 interface WaitingOptions {
   credentials: CredentialSource;
   caller: AuthInfo;
-  /** What people call the backend. */
+  /** Display name of the backend. */
   name: string;
   logger: Pick<Logger, 'error'>;
 }
 
 const listed = { listChanged: true };
 
-/** What a client is told of a server that nobody can ask yet: whatever it will have, it may be asked for. */
+/** Capabilities announced for a server that cannot be asked yet: it may turn out to have any of them. */
 const anything = { logging: {}, tools: listed, prompts: listed, resources: listed };
 
 /** Ids of what we ask ourselves. */
@@ -71,7 +71,7 @@ class WaitingServer implements McpLike {
     return 'error' in found && missingInputOf(found.error) ? found.error : undefined;
   }
 
-  /** Tells the client when its person has given what was missing: what it has listed until then is too little. */
+  /** Tells the client that its user has provided the missing credential: the lists so far are incomplete. */
   #hearWhenGiven(): void {
     const { credentials, caller } = this.#options;
     const account = accountKeyPrefix(caller);

@@ -17,8 +17,7 @@ interface Waiting {
 export type Say = (message: Message, relatedTo: RequestId) => void;
 
 /**
- * What a client of an older revision is asked on behalf of a server of 2026-07-28: real requests, while one of its own
- * runs.
+ * Requests to a client of an older revision on behalf of a server of 2026-07-28, while a request of the client runs.
  * @see MCP 2025-11-25 "Elicitation", "Sampling", "Roots" (C4-06)
  */
 export class ClientQuestions {

@@ -10,8 +10,8 @@ const maxKept = 1000;
 const everybody = '';
 
 /**
- * What a server answered to `server/discover`, as long as it said it may be kept: for everybody, or for the one
- * principal that asked.
+ * Cache of the responses to `server/discover`, as long as the server allows: for everybody, or for the one principal
+ * that asked.
  * @see MCP 2026-07-28 "Caching" (C3-03, C6-07, C6-08)
  */
 export class Discoveries {
@@ -22,7 +22,7 @@ export class Discoveries {
     this.#nowMs = nowMs;
   }
 
-  /** Gives what may still be used for a caller, with the time that is left. */
+  /** Returns what may still be used for a caller, with the time that is left. */
   find({ authInfo }: Caller): Record<string, unknown> | undefined {
     for (const key of [everybody, principalKey(authInfo)]) {
       const kept = this.#kept.get(key);

@@ -16,16 +16,16 @@ import type { Eras } from './eras.ts';
 import { callerFor } from './own-caller.ts';
 import { TranslatingServer } from './translating-server.ts';
 
-/** What a server for an older caller is made of. */
+/** Parts of the server for an older caller. */
 export interface EraServerOptions {
   eras: Eras;
   /** Makes what speaks the older revisions with the server. */
   makeLegacy(): McpLike | Promise<McpLike>;
-  /** Says how long who waits for its start may still wait, in milliseconds. */
+  /** Returns the milliseconds that a caller may still wait for its start. */
   leftMs(): number;
-  /** What speaks 2026-07-28 with it. */
+  /** Connection of a caller of 2026-07-28. */
   modern: Backend;
-  /** Whose it is; absent where each message says who sent it. */
+  /** Owner; absent if each message names its sender. */
   authInfo: AuthInfo | undefined;
   /** `initialize` is answered, whatever the answer. */
   answered(): void;
@@ -40,15 +40,15 @@ const sessionLost: BackendFailure = 'backend_session_lost';
 
 /**
  * An MCP server of the older revisions, whichever eras the server behind it speaks: itself where it takes `initialize`,
- * or a translation of 2026-07-28 where it refuses that and speaks nothing else.
+ * or a translation of 2026-07-28 if it refuses that and speaks nothing else.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16)
  */
 export class EraServer implements McpLike {
   readonly #options: EraServerOptions;
   #transport: Transport | undefined;
-  /** What serves it now. */
+  /** The server in use now. */
   #inner: { server: McpLike; line: InnerLine } | undefined;
-  /** What waits until that is known. */
+  /** Messages that wait until the era is known. */
   #held: Given[] | undefined = [];
   #forgetWatch: (() => void) | undefined;
   #isClosed = false;
@@ -149,7 +149,9 @@ export class EraServer implements McpLike {
   }
 }
 
-/** Whether a server refused `initialize`, and did not only fail to answer it, or lack credentials of its caller. */
+/**
+ * Returns true if a server refused `initialize`, and did not only fail to answer it, or lack credentials of its caller.
+ */
 function isRefusal({ data }: JsonRpcError): boolean {
   const { reason } = Object(data) as { reason?: unknown };
   return (
@@ -185,7 +187,7 @@ class InnerLine implements Transport {
     this.#taker = { ...this.#taker, said };
   }
 
-  /** What is said on it does not count any more. */
+  /** Later messages on it do not count. */
   abandon(): void {
     this.#isAbandoned = true;
   }

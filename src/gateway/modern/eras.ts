@@ -6,16 +6,19 @@ import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
 import { namedRevisions, namesModern } from './named-revisions.ts';
 
-/** How long it is believed that a server does not speak 2026-07-28, in milliseconds, where nothing else is said. */
+/** Milliseconds for which "does not speak 2026-07-28" is remembered, if nothing else is said. */
 const defaultBelievedMs = 600_000;
 
-/** How long it is where the server said nothing, or what says nothing of it: then it is spoken to as an older one first. */
+/**
+ * Milliseconds for which no response, or one that says nothing about eras, is remembered: the server is then treated as
+ * an older one first.
+ */
 const doubtedMs = 60_000;
 
-/** How often it is asked again at most because of a strange answer, or a refused `initialize`, in milliseconds. */
+/** Minimum interval of detections after an unexpected response or a rejected `initialize`, in milliseconds. */
 const doubtEveryMs = 5_000;
 
-/** What a caller is refused for: their credentials, or how much they have under way. */
+/** Reason why a caller is rejected: their credentials, or their number of calls. */
 const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
   'backend_wants_login',
   'backend_forbids',
@@ -24,30 +27,32 @@ const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
 ]);
 
 /**
- * What asking came to: it speaks 2026-07-28; it speaks others; it said nothing in time, or what says nothing of it; or it
- * could not be asked, or not for this caller.
+ * Result of a detection: it speaks 2026-07-28; it speaks others; it gave no useful response in time; or it could not be
+ * asked, or not for this caller.
  */
 type Outcome = 'modern' | 'older' | 'unclear' | 'unasked';
 
-/** What the eras of a server are found out with. */
+/** Options of the detection. */
 export interface ErasOptions {
   link: ModernLink;
   discoveries: Discoveries;
-  /** How long a server may take to answer what it may not understand, in milliseconds. */
+  /** Milliseconds that a server may take to respond to a request that it may not understand. */
   probeMs: number;
-  /** How long callers wait for that since the first of them asked, in milliseconds; no shorter by default. */
+  /** Milliseconds that callers wait for that since the first of them asked; no shorter by default. */
   patienceMs?: number;
-  /** How long it is believed that it does not speak 2026-07-28, as it has said, in milliseconds; ten minutes by default. */
+  /**
+   * Milliseconds for which its own statement that it does not speak 2026-07-28 is remembered; ten minutes by default.
+   */
   believedMs?: number;
   nowMs: () => number;
 }
 
 /**
- * Which eras a server speaks: found by asking, remembered, and asked again when it shows itself to be another.
+ * Detects the eras that a server speaks; the result is remembered, and detected again if the server behaves otherwise.
  * @see MCP 2026-07-28 "Versioning", dual-era clients (B1-09, B5-15, C3-09)
  */
 export class Eras {
-  /** Whether it takes `initialize`; undefined until that is known. */
+  /** True if it takes `initialize`; undefined until that is known. */
   speaksLegacy: boolean | undefined;
   readonly #options: ErasOptions;
   readonly #changed = new Set<() => void>();
@@ -63,14 +68,17 @@ export class Eras {
     this.#options = options;
   }
 
-  /** Whether it speaks 2026-07-28, as far as that is known; undefined where it has to be asked. */
+  /** True if it speaks 2026-07-28, as far as that is known; undefined if it has to be asked. */
   get known(): boolean | undefined {
     if (!this.#last) return undefined;
     const { outcome, atMs } = this.#last;
     return this.#options.nowMs() < atMs + this.#lastsMs(outcome) ? outcome === 'modern' : undefined;
   }
 
-  /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
+  /**
+   * Returns true if it speaks 2026-07-28.
+   * @param caller for whom it is asked if that is not known
+   */
   speaksModern(caller: Caller): Promise<boolean> {
     const { known } = this;
     if (known !== undefined) return Promise.resolve(known);
@@ -84,8 +92,8 @@ export class Eras {
   }
 
   /**
-   * Says whether it speaks 2026-07-28 where it has refused `initialize`: one that was only taken for an older one, because
-   * it once did not say, is asked again; some seconds after that at the soonest once more.
+   * Returns true if it speaks 2026-07-28 if it has refused `initialize`: one that was only taken for an older one,
+   * because it once did not say, is asked again; some seconds after that at the soonest once more.
    * @param leftMs how long its caller may still wait for it to begin, in milliseconds
    */
   speaksModernAlone(caller: Caller, leftMs = Number.POSITIVE_INFINITY): Promise<boolean> {

@@ -22,9 +22,9 @@ import type { WireAnswer } from '../backends/remote/wire-answer.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
-/** What the way to a server over HTTP is made of. */
+/** Parts of the way to a server over HTTP. */
 export interface HttpLinkOptions {
-  /** What the server is called in errors. */
+  /** Name of the server in errors. */
   name: string;
   wire: Wire;
   url: URL;
@@ -40,7 +40,7 @@ export interface HttpLinkOptions {
   maxAnswerValues: number;
   /** Counts the bytes of answers while they are read. */
   held: HeldBytes;
-  /** Gives what the server is told on behalf of a caller; or why they cannot be served. */
+  /** Returns what the server is told on behalf of a caller; or why they cannot be served. */
   credentials(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
 }
 
@@ -102,7 +102,7 @@ class Exchange {
     this.#onOver = onOver;
   }
 
-  /** Whether it is the stream of somebody of an account who listens. */
+  /** Returns true if it is the stream of somebody of an account who listens. */
   listensFor(account: string): boolean {
     return this.#request.method === listenMethod && this.#account === account;
   }

@@ -5,9 +5,9 @@ import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/con
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /**
- * Gives a result of 2026-07-28 the form of the revisions before: who answered was said by `initialize`, and every
+ * Returns a result of 2026-07-28 the form of the revisions before: who answered was said by `initialize`, and every
  * result is complete. `ttlMs` and `cacheScope` stay: they are free to add.
- * @returns undefined where the older revisions have nothing like it
+ * @returns undefined if the older revisions have nothing like it
  */
 export function legacyResult(result: Record<string, unknown>): Record<string, unknown> | undefined {
   const { resultType = 'complete', _meta: meta, ...content } = result;
@@ -17,7 +17,7 @@ export function legacyResult(result: Record<string, unknown>): Record<string, un
 }
 
 /**
- * Gives an error of 2026-07-28 the code it had in the revisions before.
+ * Returns an error of 2026-07-28 the code it had in the revisions before.
  * @see MCP 2025-11-25 "Resources", error handling (C3-06)
  */
 export function legacyError(error: JsonRpcError, { method }: Pick<RequestMessage, 'method'>): JsonRpcError {

@@ -9,11 +9,11 @@ import type { FailureDetail, ModernFailure, ModernLink } from './modern-link.ts'
 import { ModernListening } from './modern-listening.ts';
 import { namesModern } from './named-revisions.ts';
 
-/** What a backend of 2026-07-28 is made of. */
+/** Parts of the backend of 2026-07-28. */
 export interface ModernBackendOptions {
-  /** What it is called. */
+  /** Name. */
   name: string;
-  /** How long it may take to answer `server/discover`, in milliseconds. */
+  /** Milliseconds that the response to `server/discover` may take. */
   startMs: number;
   link: ModernLink;
   discoveries: Discoveries;

@@ -6,24 +6,24 @@ import { backendError } from '../backends/backend-errors.ts';
 import { withoutCallerAuth } from '../backends/without-caller-auth.ts';
 import type { ModernFailure, ModernHearing, ModernLink } from './modern-link.ts';
 
-/** How long after a broken connection a request is sent again, in milliseconds. */
+/** Milliseconds after a broken connection until a request is sent again. */
 const sendAgainMs = 250;
 
-/** Requests that change nothing, and may be sent again where it is not known what became of them. */
+/** Requests that change nothing, and may be sent again if it is not known what became of them. */
 const repeatable =
   /^(?:server\/discover|(?:prompts|resources|tools|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete)$/;
 
-/** What a call has to do with. */
+/** Options of a call. */
 export interface ModernCallParts {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
   link: ModernLink;
-  /** How long a server may take to answer `server/discover`, in milliseconds; calls have a limit elsewhere. */
+  /** Milliseconds that the response to `server/discover` may take; calls have a limit elsewhere. */
   startMs: number;
-  /** Gives an id that is unique on the link. */
+  /** Returns an id that is unique on the link. */
   nextId: () => number;
   /**
-   * Gives the headers that repeat parameters of the call.
+   * Returns the headers that repeat parameters of the call.
    * @param isStale what was known of the tool has turned out to be old
    */
   parametersOf(call: Call, isStale: boolean): Promise<readonly string[]>;
@@ -35,9 +35,9 @@ export interface ModernCallParts {
 
 /**
  * One request on its way to a server of 2026-07-28, as it is: only its id, its progress token and credentials somebody
- * put into it are replaced. Where the connection breaks, a request that changes nothing is sent once more, as a new
- * one; where headers were made of an old definition of a tool, it is looked at again. Who waits to begin with a server,
- * in any era, waits no longer than for the start of one.
+ * put into it are replaced. If the connection breaks, a request that changes nothing is sent once more, as a new one;
+ * where headers were made of an old definition of a tool, it is looked at again. Who waits to begin with a server, in
+ * any era, waits no longer than for the start of one.
  * @see MCP 2026-07-28 "Resumability", transports "Custom Headers from Tool Parameters" (B1-06, B5-11, B5-14, T-127)
  */
 export class ModernCall {

@@ -3,30 +3,30 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import type { BackendFailure, FullLimit } from '../backends/backend-errors.ts';
 
-/** What only the operator may know of a failure. */
+/** Details of a failure, for the operator only. */
 export interface FailureDetail {
   reason: BackendFailure;
-  /** HTTP status, where there is one. */
+  /** HTTP status, if there is one. */
   status?: number | undefined;
-  /** What the system calls it. */
+  /** The system's error code. */
   code?: string | undefined;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location?: string | undefined;
   /** Addresses with ports at which there is nobody. */
   address?: string | undefined;
-  /** Which limit is full, where it is `backend_busy`. */
+  /** The reached limit, if it is `backend_busy`. */
   full?: FullLimit | undefined;
 }
 
-/** Why a request gets no answer. */
+/** Reason why a request gets no response. */
 export interface ModernFailure {
-  /** What its caller is told. */
+  /** Message for its caller. */
   error: JsonRpcError;
   /** The connection broke, or there was none: the same request may go well when it is sent again. */
   isBroken: boolean;
   /** The server does not know what was asked of it: it may be one of an older revision. */
   isOther: boolean;
-  /** Absent where it is the caller's own doing. */
+  /** Absent if it is the caller's own doing. */
   detail?: FailureDetail;
 }
 
@@ -43,8 +43,8 @@ export interface ModernHearing {
 /** The way to one MCP server that speaks 2026-07-28, whatever the messages are carried by. */
 export interface ModernLink {
   /**
-   * Whether messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and every answer has
-   * a status of its own.
+   * True if messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and every answer
+   * has a status of its own.
    */
   readonly isHttp: boolean;
   /**

@@ -11,20 +11,20 @@ const longestWaitMs = 15_000;
 
 const acknowledgement = 'notifications/subscriptions/acknowledged';
 
-/** What a subscription is made of. */
+/** Parts of the subscription. */
 export interface ModernListeningOptions {
   link: ModernLink;
   filter: SubscriptionFilter;
   /** The request with which somebody listens, and who. */
   about: Pick<Call, 'request' | 'caller'>;
   listener: ChangeListener;
-  /** Gives an id that is unique on the link. */
+  /** Returns an id that is unique on the link. */
   nextId: () => number;
 }
 
 /**
- * One subscription at a server of 2026-07-28, for one who listens. Where it breaks it is opened again, for as long as
- * somebody listens; then everything is told to have changed, as nobody knows what was missed.
+ * One subscription at a server of 2026-07-28, for one listener. If it breaks, it is opened again while the listener
+ * stays; then everything is reported as changed, since nobody knows what was missed.
  * @see MCP 2026-07-28 "Subscriptions" (B1-06, C5-01, C5-02, C5-03)
  */
 export class ModernListening {

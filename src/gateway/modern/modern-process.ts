@@ -21,39 +21,39 @@ import type { StdioProcess } from '../backends/stdio-process.ts';
 import type { ModernFailure, ModernHearing } from './modern-link.ts';
 import { namesModern } from './named-revisions.ts';
 
-/** What processes that speak 2026-07-28 are made of. */
+/** Parts of the processes that speak 2026-07-28. */
 export interface ModernProcessOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
-  /** How long a process may take to answer `server/discover`, in milliseconds. */
+  /** Milliseconds that a process may take to respond to `server/discover`. */
   startMs: number;
-  /** How long one is kept that nobody asks or listens to, in milliseconds. */
+  /** Milliseconds that an unused process is kept. */
   idleMs: number;
-  /** How long a process may say nothing until it is asked for a sign of life, in milliseconds; 0 for never. */
+  /** Milliseconds of silence until a process is asked for a sign of life; 0 for never. */
   pingMs: number;
   /** See `HeartbeatOptions`. */
   pings: { isAnswered: boolean };
   places: Places;
   restarts: Restarts;
-  /** Gives a process that was started for the same callers, and has refused `initialize`, if there is one. */
+  /** Returns a process that was started for the same callers, and has refused `initialize`, if there is one. */
   takeOver(): StdioProcess | undefined;
   /** Starts a process; or says why this account gets none. */
   launch(): Promise<StdioProcess | { error: JsonRpcError }>;
   servesEverybody: boolean;
-  /** Whether it is known that the program speaks 2026-07-28. */
+  /** Returns true if it is known that the program speaks 2026-07-28. */
   isKnown(): boolean;
   /** Called when there is no process any more, and nothing waits for one. */
   ended(): void;
   nowMs: () => number;
 }
 
-/** How long a program is left alone with a question it may not know, before it is asked whether it is there. */
+/** Milliseconds that a program gets for a request that it may not know, before it is pinged. */
 const patienceMs = 2_000;
 
-/** How long after it said that it is there the question counts as not understood. */
+/** Milliseconds after its answer to the ping until the request counts as not understood. */
 const graceMs = 500;
 
-/** How long a program of an older revision is kept for who asks it `initialize`, in milliseconds. */
+/** Milliseconds that a program of an older revision is kept for a caller that sends `initialize`. */
 const handOverMs = 2_000;
 
 /** Ids of what we ask ourselves; those on the link are numbers. */
@@ -72,7 +72,7 @@ const statuses = new Map<number, number>([
 /** A process that is given to who asks it `initialize`. */
 export interface GivenProcess {
   process: StdioProcess;
-  /** Whether it has answered `server/discover` as a program of an older revision does. */
+  /** True if it has answered `server/discover` as a program of an older revision does. */
   saidOlder: boolean;
 }
 
@@ -98,7 +98,7 @@ export class ModernProcess implements Occupant {
   #state: 'asleep' | 'starting' | 'ready' | 'older' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
   #start: ProcessStart | undefined;
-  /** Whether it was asked `initialize` before, so that what it does now says less than what a new one does. */
+  /** True if it was asked `initialize` before, so that what it does now says less than what a new one does. */
   #isTakenOver = false;
   #idleTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
@@ -139,7 +139,7 @@ export class ModernProcess implements Occupant {
     this.#fail('backend_ended');
   }
 
-  /** What it was started with holds no more. One that has not begun yet was asked nothing: another begins in its place. */
+  /** Its configuration is outdated. A process that has not begun yet is replaced at once. */
   startAnew(): void {
     if (this.#state !== 'starting') {
       this.giveWay();
@@ -149,9 +149,9 @@ export class ModernProcess implements Occupant {
   }
 
   /**
-   * Gives away a process that has answered as an older one does, or has not said for some milliseconds whether it speaks
-   * 2026-07-28, to who asks it `initialize`. Here its place is free, and one that said nothing counts as silent.
-   * @returns undefined where there is none
+   * Hands over a process that responded as an older one does, or that has not responded for some milliseconds, for
+   * `initialize`. Here its place is free, and one that said nothing counts as silent.
+   * @returns undefined if there is none
    */
   giveAway(afterMs: number): GivenProcess | undefined {
     const { isKnown, nowMs } = this.#options;
@@ -342,7 +342,7 @@ export class ModernProcess implements Occupant {
     this.#rest();
   }
 
-  /** Where nobody asks or listens, it ends after a while. */
+  /** If nobody asks or listens, it ends after a while. */
   #rest(): void {
     if (this.#waiting.size > 0 || this.#state !== 'ready') return;
     clearTimeout(this.#idleTimer);
@@ -434,7 +434,7 @@ export class ModernProcess implements Occupant {
   }
 
   /**
-   * A log message does not say for which request it is: where several want theirs, it is for none (T-127). That of a
+   * A log message does not say for which request it is: if several wait for theirs, it is for none (T-127). That of a
    * process that serves everybody may be about anybody (T-158).
    */
   #onlyOneWithLog(): Waiting | undefined {

@@ -6,22 +6,22 @@ import { createModernBackend } from './modern-backend.ts';
 import type { FailureDetail, ModernLink } from './modern-link.ts';
 import { StartBudget } from './start-budget.ts';
 
-/** What the start of a server of the older revisions has to do with what was asked before. */
+/** Knowledge from the detection for the start of a server of the older revisions. */
 export interface LegacyStart {
-  /** Says how long it may take now, in milliseconds. */
+  /** Returns the milliseconds that the start may still take. */
   startMs(): number;
   /** The server has said only now, in answer to `server/discover`, that it speaks 2026-07-28. */
   saidModern(): void;
 }
 
-/** Gives what speaks the revisions up to 2025-11-25 with a server. */
+/** Returns what speaks the revisions up to 2025-11-25 with a server. */
 export interface LegacySource extends Pick<ServerSource, 'sharing'> {
   create(context: ServerContext, start: LegacyStart): McpLike | Promise<McpLike>;
 }
 
-/** What a source of servers of any era is made of. */
+/** Parts of the source of servers of any era. */
 export interface ModernSourceOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
   legacy: LegacySource;
   /** The way to it in 2026-07-28. */
@@ -31,23 +31,22 @@ export interface ModernSourceOptions {
   /** Takes note of a request that was not answered. */
   noteFailure(detail: FailureDetail): void;
   /**
-   * How long it may take to answer `initialize`, what its caller has waited before that included, or `server/discover`, in
-   * milliseconds.
+   * Milliseconds that the response to `initialize` or `server/discover` may take; earlier waits of its caller count.
    */
   startMs: number;
-  /** How long it may take to answer whether it speaks 2026-07-28, in milliseconds; a fifth of `startMs` by default. */
+  /** Milliseconds that the detection of 2026-07-28 may take; a fifth of `startMs` by default. */
   probeMs?: number;
   /** See `ErasOptions`. */
   patienceMs?: number;
   believedMs?: number;
-  /** Whether callers of 2026-07-28 are served in the older revisions, where the server speaks both. */
+  /** True if callers of 2026-07-28 are served in the older revisions although the server speaks both. */
   prefersLegacy?: boolean;
   nowMs?: () => number;
 }
 
 /**
  * Creates the source of a server that may speak the older revisions, 2026-07-28 or both: each caller is served in its
- * own era where the server speaks it, and by translation where it does not.
+ * own era if the server speaks it, and by translation if it does not.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16, C4-06)
  */
 export function createModernSource(options: ModernSourceOptions): ServerSource {

@@ -1,16 +1,16 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 
-/** What a server answered, whatever stands in it. */
+/** A server's response of any form. */
 interface Answered {
   result?: Record<string, unknown> | undefined;
   error?: JsonRpcError | undefined;
 }
 
 /**
- * Gives the revisions a server says it speaks: in its answer to `server/discover`, or in the error with which it refuses
- * another.
- * @returns undefined where it names none
+ * Returns the revisions a server says it speaks: in its answer to `server/discover`, or in the error with which it
+ * refuses another.
+ * @returns undefined if it names none
  * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-03, C3-08)
  */
 export function namedRevisions({ result, error }: Answered): readonly unknown[] | undefined {
@@ -19,7 +19,7 @@ export function namedRevisions({ result, error }: Answered): readonly unknown[] 
   return Array.isArray(versions) ? versions : undefined;
 }
 
-/** Says whether a server names 2026-07-28 among the revisions it speaks. */
+/** Returns true if a server names 2026-07-28 among the revisions it speaks. */
 export function namesModern(answer: Answered): boolean {
   return namedRevisions(answer)?.includes(modernRevision) === true;
 }

@@ -11,7 +11,7 @@ const nobody: AuthInfo = {
   expiresAt: 0,
 };
 
-/** Makes a caller of who is known to call, where there is no request of 2026-07-28 whose headers count. */
+/** Makes a caller of who is known to call, if there is no request of 2026-07-28 whose headers count. */
 export function callerFor(authInfo: AuthInfo = nobody): Caller {
   return { authInfo, headers: {}, request: () => new Request('https://gateway.invalid/') };
 }

@@ -2,12 +2,12 @@ import type { Backend, Call } from '../../mcp/modern/backend.ts';
 import type { Change } from '../../mcp/modern/changes.ts';
 import { honouredFilter, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
 
-/** How long a subscription may take to be confirmed before it counts, in milliseconds. */
+/** Milliseconds that the confirmation of a subscription may take before the subscription counts. */
 const confirmMs = 10_000;
 
 /**
- * What a client of an older revision hears of without asking each time: lists that changed, and the resources it has
- * subscribed to. At the server it is one subscription, which is replaced when the client subscribes to something else.
+ * Notifications for a client of an older revision: changed lists, and its subscribed resources. At the server it is one
+ * subscription, which is replaced when the client subscribes to something else.
  * @see MCP 2026-07-28 "Subscriptions"; MCP 2025-11-25 "Resources", subscriptions (C5-01, C5-03)
  */
 export class ResourceWatch {

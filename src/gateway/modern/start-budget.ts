@@ -4,13 +4,13 @@ import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 const sameWaitMs = 1000;
 
 /**
- * How long the start of a server may take for each caller: what they have waited before it, until it was known which eras
- * the server speaks, counts. So they hear that it does not answer before their clients give up, which do so after 60 s.
+ * Time budget of a server's start for each caller; the wait for the era detection counts. So callers learn that a
+ * server does not respond before their clients give up, which do so after 60 s.
  */
 export class StartBudget {
   readonly #wholeMs: number;
   readonly #nowMs: () => number;
-  /** How long each principal has waited, and when that was noted. */
+  /** Waiting time of each principal, and when it was recorded. */
   readonly #waited = new Map<string, { forMs: number; atMs: number }>();
 
   /** @param wholeMs how long a start may take for who has not waited, in milliseconds */
@@ -36,8 +36,9 @@ export class StartBudget {
   }
 
   /**
-   * Takes how long a start may take now, in milliseconds. What was waited counts for one start; the next has the whole time.
-   * @param caller for whom; undefined where it is for everybody
+   * Takes how long a start may take now, in milliseconds. What was waited counts for one start; the next has the whole
+   * time.
+   * @param caller for whom; undefined if it is for everybody
    */
   takeMs(caller: AuthInfo | undefined): number {
     this.#forget();
@@ -48,7 +49,7 @@ export class StartBudget {
     return Math.max(0, Math.round(this.#wholeMs - waited.forMs));
   }
 
-  /** Who started nothing for as long as a start takes waits for none. */
+  /** A caller who started nothing for as long as a start takes waits for none. */
   #forget(): void {
     const before = this.#nowMs() - this.#wholeMs;
     for (const [key, { atMs }] of this.#waited) {

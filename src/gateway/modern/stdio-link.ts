@@ -7,11 +7,11 @@ import type { StdioProcess } from '../backends/stdio-process.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 import { type GivenProcess, ModernProcess } from './modern-process.ts';
 
-/** What the way to a program is made of. */
+/** Parts of the way to a program. */
 export interface StdioLinkOptions {
-  /** What the backend is called. */
+  /** Name of the backend. */
   name: string;
-  /** Who shares a process; with `session` the requests of one account with one client do. */
+  /** Sharing of a process; with `session` the requests of one account with one client share one. */
   sharing: 'session' | 'account' | 'shared';
   startMs: number;
   /** See `ModernProcessOptions`. */
@@ -19,7 +19,9 @@ export interface StdioLinkOptions {
   pings: { isAnswered: boolean };
   places: Places;
   restarts: Restarts;
-  /** Gives a process that has refused `initialize`, and has its place no more, of those who share it with a caller. */
+  /**
+   * Returns a process that has refused `initialize`, and has its place no more, of those who share it with a caller.
+   */
   takeOver(caller: AuthInfo | undefined): StdioProcess | undefined;
   /** Starts a process for a caller, or for everybody; or says why this caller gets none. */
   launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
@@ -29,13 +31,13 @@ export interface StdioLinkOptions {
 /** The way to a program. */
 export interface StdioLink extends ModernLink {
   /**
-   * Gives away the process of a caller, or of everybody, that does not speak 2026-07-28, or has not said for some
-   * milliseconds whether it does; see {@link ModernProcess.giveAway}.
+   * Hands over the process of a caller, or of everybody, that does not speak 2026-07-28, or has not responded for some
+   * milliseconds; see {@link ModernProcess.giveAway}.
    */
   giveAway(caller: AuthInfo | undefined, afterMs: number): GivenProcess | undefined;
 }
 
-/** How long a process is kept that nobody asks or listens to, in milliseconds. */
+/** Milliseconds that an unused process is kept. */
 const idleMs = 300_000;
 
 /**
@@ -94,7 +96,10 @@ export function createStdioLink(options: StdioLinkOptions): StdioLink {
   };
 }
 
-/** Names those who share the processes of a caller. @param caller absent where they are of everybody */
+/**
+ * Names those who share the processes of a caller.
+ * @param caller absent if they are of everybody
+ */
 export function sharerKey(sharing: StdioLinkOptions['sharing'], caller: AuthInfo | undefined): string {
   if (sharing === 'shared' || !caller) return '';
   return sharing === 'account' ? accountKeyPrefix(caller) : principalKey(caller);

@@ -10,7 +10,7 @@ import { legacyError, legacyResult } from './legacy-answers.ts';
 /** The answer to a request of an older revision. */
 export type LegacyAnswer = { result: Record<string, unknown> } | { error: JsonRpcError };
 
-/** What a translated call has to do with. */
+/** Options of a translated call. */
 export interface TranslatedCallParts {
   backend: Pick<Backend, 'begin'>;
   questions: ClientQuestions;
@@ -104,7 +104,7 @@ export class TranslatedCall {
     });
   }
 
-  /** @returns undefined where the client refused, which ends the call */
+  /** @returns undefined if the client refused, which ends the call */
   async #gather(asked: [string, InputRequest][]): Promise<Record<string, unknown> | undefined> {
     const { questions } = this.#parts;
     const { id } = this.#request;

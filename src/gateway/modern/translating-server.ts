@@ -30,13 +30,13 @@ export class TranslatingServer implements McpLike {
   readonly #questions = new ClientQuestions((message, relatedTo) => this.#say(message, relatedTo));
   readonly #watch: ResourceWatch;
   #transport: Transport | undefined;
-  /** What every request of 2026-07-28 says of its client. */
+  /** Client data in every request of 2026-07-28. */
   #client: Record<string, unknown> = { clientCapabilities: {} };
   #logLevel: unknown;
 
   /**
    * @param backend what speaks 2026-07-28
-   * @param authInfo whose conversation it is; absent where each message says who sent it
+   * @param authInfo whose conversation it is; absent if each message says who sent it
    */
   constructor(backend: Backend, authInfo?: AuthInfo) {
     this.#backend = backend;

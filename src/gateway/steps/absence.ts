@@ -1,6 +1,6 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 
-/** Says why a name is missing from a list; undefined where nothing is known that would have it. */
+/** Returns the reason why a name is missing from a list; undefined if none is known. */
 export type AbsenceOf = (name: string) => JsonRpcError | undefined;
 
 const ofResults = new WeakMap<object, AbsenceOf>();
@@ -11,7 +11,7 @@ export function withAbsence<T extends object>(result: T, absenceOf: AbsenceOf): 
   return result;
 }
 
-/** Gives what this very result is without, as it was noted; undefined where nothing was. */
+/** Returns what this very result is without, as it was noted; undefined if nothing was. */
 export function absenceIn(result: object): AbsenceOf | undefined {
   return ofResults.get(result);
 }

@@ -6,7 +6,7 @@ import { namePatterns } from './name-pattern.ts';
 import { notFound } from './not-found.ts';
 import type { Answer, Step } from './step.ts';
 
-/** Which names may be used: those that fit a pattern of `allow` and none of `deny`. */
+/** Allowed names: those that fit a pattern of `allow` and none of `deny`. */
 export interface NameRules {
   allow: readonly string[];
   deny: readonly string[];
@@ -58,7 +58,7 @@ function nameMatcher({ allow, deny }: NameRules): (name: string) => boolean {
   return (name) => isAllowed(name) && !isDenied(name);
 }
 
-/** What cannot be read within the bounds, and what leads elsewhere than it says, may not be used (T-149). */
+/** Rejects names that cannot be read within the bounds, and URIs that lead elsewhere than they say (T-149). */
 function uriMatcher(rules: NameRules): (uri: string, readUri: UriReader) => boolean {
   const { allow, deny } = rules;
   const asWritten = nameMatcher(rules);

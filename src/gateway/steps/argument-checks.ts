@@ -2,19 +2,19 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../collections/fair-queue.ts';
 
-/** How a check came out: what does not fit, if anything; or that it could not be made. */
+/** Result of a check: the fault, if any; or that the check was not possible. */
 export type Checked = { problem?: string | undefined } | { unchecked: Unchecked };
 
 type Unchecked = 'unusable' | 'too_long' | 'too_many';
 
-/** What the thread says: that it is ready, or how a check came out. */
+/** Message of the thread: it is ready, or the result of a check. */
 interface Said {
   isReady?: boolean;
   problem?: string;
   isUnusable?: boolean;
 }
 
-/** How long a check may take, in milliseconds; an ordinary one takes less than one. */
+/** Milliseconds that a check may take; an ordinary one takes less than one. */
 const patienceMs = 250;
 
 /** Memory of the thread, in MB. */
@@ -89,7 +89,7 @@ export class ArgumentChecks {
     return thread;
   }
 
-  /** What waited for the start of the thread has as long as any other from now. */
+  /** Checks that waited for the start of the thread get their full time from now. */
   #ready(): void {
     this.#isStarting = false;
     if (!this.#current) return;
@@ -115,5 +115,5 @@ export class ArgumentChecks {
   }
 }
 
-/** How long the first check of a thread may take, its start included, in milliseconds. */
+/** Milliseconds that the first check of a thread may take, including its start. */
 const startMs = 5000;

@@ -2,7 +2,7 @@ import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Listed } from './listed.ts';
 
-/** What a request is about: one tool, prompt or resource, by its name. */
+/** Target of a request: one tool, prompt or resource, by its name. */
 export interface AskedFor {
   kind: Listed['kind'];
   name: string;
@@ -18,7 +18,7 @@ export const usingMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gives what a request is about, by the one reading of messages.
+ * Returns what a request is about, by the one reading of messages.
  * @returns undefined if it is about nothing single; a request that cannot be read comes to no step (see `Chain`)
  */
 export function askedFor(request: RequestMessage): AskedFor | undefined {

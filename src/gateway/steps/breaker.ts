@@ -6,13 +6,13 @@ import { Circuit, type CircuitLimits } from './circuit.ts';
 import { lists } from './listed.ts';
 import type { Answer, Step } from './step.ts';
 
-/** What a breaker works with. */
+/** Options of the breaker. */
 export interface BreakerOptions {
-  /** What the server is called. */
+  /** Name of the server. */
   name: string;
-  /** Whether one server answers everybody, and so fails everybody; not where each person has a process. */
+  /** True if one server serves everybody, and so fails for everybody; false if each account has a process. */
   isOneForAll: boolean;
-  /** Whether starts depend on what each person brings, as credentials or a folder. */
+  /** True if starts depend on what each person brings, as credentials or a folder. */
   isPersonal: boolean;
   limits: CircuitLimits;
   logger: Pick<Logger, 'warn' | 'info'>;
@@ -21,7 +21,7 @@ export interface BreakerOptions {
 
 /** A step that stops asking a server that fails. */
 export interface Breaker extends Step {
-  /** How many circuits are open: that of all callers, and those of single accounts. */
+  /** Number of open circuits: that of all callers, and those of single accounts. */
   status(): { isOpenForAll: boolean; accounts: number };
 }
 
@@ -34,7 +34,7 @@ const refusals = new Set([
   'backend_answer_too_large',
 ]);
 
-/** What says nothing of the server: it was not asked. */
+/** Failures that say nothing about the server: it was not asked. */
 const unasked = new Set(['backend_processes_exhausted', 'backend_busy', 'backend_restarting']);
 
 /** The server is not reached, whoever asks it for whatever. */
@@ -43,7 +43,7 @@ const ofReach = new Set(['backend_unreachable', 'backend_certificate_invalid', '
 /** Its program does not start, whoever it is started for. */
 const ofStart = new Set(['backend_not_started', 'backend_start_timed_out']);
 
-/** Methods in which nobody says anything that the server could fail by, where they go on from no cursor. */
+/** Methods in which nobody says anything that the server could fail by, if they go on from no cursor. */
 const plain = new Set(['initialize', 'server/discover', 'ping', ...lists.keys()]);
 
 /** Accounts whose failures are known, at most; beyond, the oldest is forgotten. */

@@ -5,9 +5,9 @@ import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers
 import { lists } from './listed.ts';
 import type { Answer, Next, Passing, Step } from './step.ts';
 
-/** What is kept, and for how long. */
+/** Cached kinds of responses, and their lifetimes. */
 export interface CacheLimits extends KeepingLimits {
-  /** How long lists of servers of older revisions are good, which do not say it themselves; not at all where left out. */
+  /** Lifetime of lists of servers of older revisions, which declare none; not cached if left out. */
   listMs?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Cache extends Step {
   forgetAccount(account: string): void;
 }
 
-/** How a question that somebody else asked came out. */
+/** Result of a request that another caller sent. */
 type Outcome = KeptAnswer | 'not kept' | 'not answered';
 
 /**
@@ -136,7 +136,7 @@ interface Keys {
   own: string;
 }
 
-/** What of a call's `params` is not part of its question. */
+/** Members of `params` that are not part of the cache key. */
 function keysOf({ method, params = {} }: RequestMessage, { caller, era }: Passing): Keys | undefined {
   const { _meta, ...question } = params;
   // A call that goes on with the input of its client is no question anybody else asks.
@@ -146,7 +146,7 @@ function keysOf({ method, params = {} }: RequestMessage, { caller, era }: Passin
   return { shared: asked, own: JSON.stringify([asked, whose]) };
 }
 
-/** Which answers a change makes old. */
+/** Responses that a change makes stale. */
 function meantBy({ method, params }: Message): ((answer: KeptAnswer) => boolean) | undefined {
   if (method === 'notifications/tools/list_changed') return (answer) => answer.method === 'tools/list';
   if (method === 'notifications/prompts/list_changed') return (answer) => answer.method === 'prompts/list';

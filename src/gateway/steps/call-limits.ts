@@ -5,7 +5,7 @@ import { askedFor } from './asked-for.ts';
 import { namePatterns } from './name-pattern.ts';
 import type { Answer, Step } from './step.ts';
 
-/** How often a person may call a tool. */
+/** Limit of a user's calls of a tool. */
 export interface CallLimitRule {
   /** Pattern of the names of tools it is for, each by itself. */
   tools: string;

@@ -11,8 +11,8 @@ export type CalledTool =
   | { answer: Answer; name?: undefined; tool?: undefined };
 
 /**
- * Looks up the tool a call is for. One the server does not list is not there; where it gives no list, the answer says
- * why: a key is missing, or it cannot be reached.
+ * Looks up the tool a call is for. One the server does not list is not there; if it gives no list, the answer says why:
+ * a key is missing, or it cannot be reached.
  * @param request a `tools/call`
  */
 export async function calledTool(

@@ -5,7 +5,7 @@ import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';
 
-/** What a request does on its way to the server; the last thing is to hand it over. */
+/** The steps of a request on its way to the server; the last one passes it on. */
 export type Way = (request: RequestMessage, passing: Passing, handOver: Next) => Promise<Answer>;
 
 /** Methods are remembered as clients send them, and they may send any. */
@@ -24,8 +24,8 @@ export class Chain {
   }
 
   /**
-   * Gives the way of a method's requests through the steps; it never throws.
-   * @returns undefined where no step has to do with them
+   * Returns the way of a method's requests through the steps; it never throws.
+   * @returns undefined if no step has to do with them
    */
   wayOf(method: string): Way | undefined {
     if (this.#ways.has(method)) return this.#ways.get(method);
@@ -35,12 +35,12 @@ export class Chain {
     return way;
   }
 
-  /** Whether no step keeps a notification or request of the server from clients. */
+  /** Returns true if no step keeps a notification or request of the server from clients. */
   mayTell(said: Message, line?: Line): boolean {
     return this.#steps.every((step) => step.mayTell?.(said, line) ?? true);
   }
 
-  /** Whether no step keeps a notification of a client from the server. */
+  /** Returns true if no step keeps a notification of a client from the server. */
   mayPass(notification: Message, line: Line): boolean {
     return this.#steps.every((step) => step.mayPass?.(notification, line) ?? true);
   }
@@ -56,7 +56,7 @@ export class Chain {
     return relayed;
   }
 
-  /** Tells the steps what the server said. */
+  /** Passes the server's messages to the steps. */
   hear(notification: Message, behind: object): void {
     for (const step of this.#steps) step.hear?.(notification, behind);
   }

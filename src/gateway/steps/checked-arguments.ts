@@ -9,9 +9,9 @@ import { cleanText } from './clean-text.ts';
 import type { Answer, Passing, Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
-/** What the step works with. */
+/** Options of the step. */
 export interface CheckedArgumentsOptions {
-  /** What the server is called. */
+  /** Name of the server. */
   name: string;
   definitions: Pick<ToolDefinitions, 'find'>;
   checks: Pick<ArgumentChecks, 'check'>;
@@ -19,9 +19,9 @@ export interface CheckedArgumentsOptions {
 }
 
 /**
- * Creates the step that checks the arguments of calls by the schema the server lists for the tool. What does not fit
- * is an error of the tool, which the model reads; a tool the server does not list is left to the server. Where the list
- * needs what the person has still to give, that is the answer.
+ * Creates the step that checks the arguments of calls by the schema the server lists for the tool. Arguments that do
+ * not fit are an error of the tool, which the model reads; a tool the server does not list is left to the server. If
+ * the list needs what the person has still to give, that is the answer.
  * @see MCP 2025-11-25 tools "Error Handling"
  */
 export function createCheckedArguments({ name, definitions, checks, logger }: CheckedArgumentsOptions): Step {

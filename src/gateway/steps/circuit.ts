@@ -1,10 +1,10 @@
-/** When a circuit opens, and for how long. */
+/** Conditions under which a circuit opens, and for how long. */
 export interface CircuitLimits {
   /** So many failures in a row open it. */
   failures: number;
   /** A failure counts for this long, in milliseconds. */
   windowMs: number;
-  /** How long nothing is tried, in milliseconds. */
+  /** Milliseconds without any attempt. */
   openMs: number;
 }
 
@@ -20,7 +20,7 @@ export class Circuit {
   /** Failures since the last success: when, and whose. */
   #failures: { atMs: number; account: string }[] = [];
   #openUntilMs: number | undefined;
-  /** When the call was let through that tries. */
+  /** Start time of the call that tries again. */
   #triedAtMs: number | undefined;
 
   /** @param minAccounts the failures that open it are of so many accounts at least, and no account has more than its share */
@@ -34,7 +34,7 @@ export class Circuit {
     return this.#openUntilMs !== undefined;
   }
 
-  /** Whether it knows of nothing: it is closed, and no failure counts. */
+  /** True if it knows of nothing: it is closed, and no failure counts. */
   get isIdle(): boolean {
     return !this.isOpen && !this.#failures.some(({ atMs }) => this.#counts(atMs));
   }
@@ -91,5 +91,5 @@ export class Circuit {
   }
 }
 
-/** How long to wait while another call tries, in milliseconds. */
+/** Milliseconds to wait while another call tries. */
 const trialMs = 1000;

@@ -5,7 +5,7 @@ import { isTooLarge } from './definition-bounds.ts';
 import { withoutTransportMeta } from './definition-hash.ts';
 import type { Entry } from './listed.ts';
 
-/** Why a definition is not passed on. */
+/** Reason why a definition is not passed on. */
 export type DefinitionFault = 'too_large' | 'unseen_characters' | 'script_url';
 
 /** A definition as clients may read it, and how many icons and links were taken out; or why they may not. */
@@ -53,7 +53,7 @@ const base64 = /^[A-Za-z0-9+/_=-]+$/;
 /** Longest icon that is read, in characters. */
 const maxIconLength = 131_072;
 
-/** What was found while a definition was read. */
+/** Findings in a definition. */
 interface Findings {
   fault?: DefinitionFault;
   removed: number;

@@ -91,7 +91,9 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
     return cleaned === info ? result : { ...result, _meta: { ...meta, [SERVER_INFO_META_KEY]: cleaned } };
   };
 
-  /** What a server says of itself: text is cleaned, and a capability that has what nobody sees is left out. */
+  /**
+   * Cleans a server's description of itself: texts are cleaned, and a capability with invisible content is left out.
+   */
   const cleanIntroduction = (result: Entry): Entry => {
     const { serverInfo, capabilities, instructions, _meta: meta } = result;
     return {
@@ -190,7 +192,7 @@ const unreadable: JsonRpcError = {
   data: { reason: 'question_not_clean' },
 };
 
-/** What a server asks a client of 2026-07-28 in a result. */
+/** Cleans a server's requests to a client of 2026-07-28 in a result. */
 function cleanInputRequests(result: Entry): Answer {
   const { inputRequests } = result;
   if (inputRequests === undefined) return { result };
@@ -213,7 +215,7 @@ const toldIn: ReadonlyMap<string, string> = new Map([
 
 const tooLargeToTell = '(left out by the gateway: too large to be read)';
 
-/** What a server asks or tells its client beside answers. */
+/** Cleans a server's requests and notifications to its client. */
 function relay(said: Message): Message | { refusal: JsonRpcError } {
   const { method, params } = said;
   if (said.id === undefined) {

@@ -7,7 +7,7 @@ export const maxDefinitionDepth = 64;
 /** Longest instructions of one server that are read, in characters. */
 export const maxInstructionsLength = 65_536;
 
-/** What a value counts beside its text: many empty values take time, too. */
+/** Cost of a value beside its text: many empty values take time, too. */
 const perValue = 8;
 
 /**

@@ -12,7 +12,9 @@ export interface HashedDefinition {
 /** Longest definition that is stored, in characters of JSON. */
 const maxKept = 65_536;
 
-/** What every hash of a whole definition begins with: a hash of `hashToolMembers` is never one of `hashDefinition`. */
+/**
+ * Prefix of the input of each hash of a whole definition: a hash of `hashToolMembers` is never one of `hashDefinition`.
+ */
 const domain = 'mcp-gatehouse definition 2\n';
 
 /** The members that pins of tools covered before they covered whole definitions. */

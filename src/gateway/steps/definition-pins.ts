@@ -2,7 +2,7 @@ import { loggable } from '../../observability/logger.ts';
 import { differingMembers, hashDefinition, hashToolMembers } from './definition-hash.ts';
 import { type Entry, mapInTurns } from './listed.ts';
 
-/** What a server defines, and what is pinned of it. */
+/** Definitions of a server, and their pinned hashes. */
 export type DefinitionKind = 'tool' | 'prompt' | 'template' | 'instructions';
 
 /** A definition by its kind and name, and its hash. */

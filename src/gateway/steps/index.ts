@@ -16,58 +16,58 @@ import type { Step } from './step.ts';
 import { createTimeLimit } from './time-limit.ts';
 import { ToolDefinitions } from './tool-definitions.ts';
 
-/** What an operator allows of a backend; times in seconds. */
+/** The operator's policy for a backend; times in seconds. */
 export interface Policy extends AllowedNames {
-  /** Whether only tools may be called that the backend says change nothing. */
+  /** True if only tools may be called that the backend says change nothing. */
   readOnly: boolean;
   onToolChange: OnToolChange;
-  /** Whether arguments are checked by the schemas of their tools. */
+  /** True if arguments are checked by the schemas of their tools. */
   checkArguments: boolean;
   limits: readonly CallLimitRule[];
-  /** How long it may take to answer without a sign of work, and in all. */
+  /** Time limits of a response: without a sign of work, and in all. */
   timeLimitSeconds: number;
   longestSeconds: number;
   breaker: { failures: number; windowSeconds: number; openSeconds: number };
 }
 
-/** What is kept of the answers of a backend; times in seconds. */
+/** Cached responses of a backend; times in seconds. */
 export interface Keeping {
-  /** Whether anything is. */
+  /** True if anything is. */
   keep: boolean;
   maxEntries: number;
   maxBytes: number;
-  /** How long lists of servers of older revisions are kept; not at all where left out. */
+  /** Lifetime of lists of servers of older revisions; not cached if left out. */
   listSeconds?: number | undefined;
 }
 
 /** Storage of a route's pins, and the listener to changes. */
 export type Memory = DefinitionPinsOptions;
 
-/** What steps are made of. */
+/** Parts of the steps. */
 export interface StepsOptions {
-  /** What people call the backend. */
+  /** Display name of the backend. */
   name: string;
-  /** Whether one server answers everybody, by URL or in one process. */
+  /** True if one server answers everybody, by URL or in one process. */
   isOneForAll: boolean;
-  /** Whether each account brings what its server is started with. */
+  /** True if each account brings what its server is started with. */
   isPersonal: boolean;
   policy: Policy;
   cache: Keeping;
   /** Pins its definitions; nothing is pinned without it. */
   pins?: Memory;
-  /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
+  /** Clears the cached responses of an account whose credentials for the backend changed. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
-  /** Hears where the server does not accept what it is given for somebody; nothing is looked for where it is left out. */
+  /** Hears if the server does not accept what it is given for somebody; nothing is looked for if it is left out. */
   refusable?: Pick<PersonalCredentials, 'refused'> | undefined;
   /** Binds what it hands out to its callers; absent if no two callers share a credential or process there. */
   ownership?: Step | undefined;
-  /** Whether it is several backends, each of which has guards of its own; not by default. */
+  /** True if it is several backends, each of which has guards of its own; not by default. */
   areGuarded?: boolean;
   logger: Logger;
   nowMs?: () => number;
 }
 
-/** What guards one backend: its callers from waiting for it, and it from being asked while it fails. */
+/** Guards of one backend: they bound the wait of its callers, and keep requests from it while it fails. */
 export interface Guards {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;

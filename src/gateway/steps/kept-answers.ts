@@ -3,14 +3,14 @@ export interface KeptAnswer {
   method: string;
   /** Of the resource that was read. */
   uri?: unknown;
-  /** Whose it is; absent where it is for everybody. */
+  /** Owner; absent if it is for everybody. */
   account?: string;
   result: Record<string, unknown>;
-  /** When it is no longer good, on the clock of whoever keeps it. */
+  /** Expiry, on the clock of the cache. */
   untilMs: number;
 }
 
-/** How much is kept. */
+/** Limits of the cache. */
 export interface KeepingLimits {
   maxEntries: number;
   maxBytes: number;
@@ -29,7 +29,7 @@ export class KeptAnswers {
     this.#limits = limits;
   }
 
-  /** Gives what is kept and good. */
+  /** Returns what is kept and good. */
   find(key: string, nowMs: number): KeptAnswer | undefined {
     const kept = this.#answers.get(key);
     if (!kept) return undefined;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Answer } from './step.ts';
 
-/** Where a list stands in its result, and which member names an entry. */
+/** Position of a list in its result, and the naming member of an entry. */
 export interface Listed {
   member: string;
   name: string;
@@ -23,8 +23,8 @@ export const introductions: ReadonlySet<string> = new Set(['initialize', 'server
 export type Entry = Record<string, unknown>;
 
 /**
- * Gives the entries of a list.
- * @returns undefined where the result holds none
+ * Returns the entries of a list.
+ * @returns undefined if the result holds none
  */
 export function entriesOf(
   result: Record<string, unknown> | undefined,
@@ -36,7 +36,7 @@ export function entriesOf(
 }
 
 /**
- * Gives the answer to a request with other entries, where it is a list. What is no list has none.
+ * Returns the answer to a request with other entries, if it is a list. What is no list has none.
  * @param method the method of the request
  * @param change gives the entries instead of those the server listed
  */

@@ -6,7 +6,8 @@ import type { Answer, Passing } from './step.ts';
 const maxShown = 200;
 
 /**
- * What a server answers that does not have what is asked for: what may not be used is not there.
+ * Builds the response of a server that does not have the requested item; a forbidden item does not exist for the
+ * caller.
  * @see MCP 2025-11-25 resources "Error Handling": -32002; 2026-07-28 has -32602 for all
  */
 export function notFound(kind: Listed['kind'], name: string, { era }: Pick<Passing, 'era'>): Answer {

@@ -34,7 +34,7 @@ export interface OwnershipOptions {
   route: string;
   owners: TaskOwners;
   seal: Seal;
-  /** Whether one connection to the backend carries several clients: a message without a call has no addressee then. */
+  /** True if one connection to the backend carries several clients: a message without a call has no addressee then. */
   sharesConnections: boolean;
   logger: Pick<Logger, 'warn'>;
   /** Epoch seconds. */
@@ -155,7 +155,7 @@ export function createOwnership(options: OwnershipOptions): Step {
     return outcome === 'full' ? tooManyTasks : notBound;
   };
 
-  /** Gives the answer as its caller may have it: tasks bound or left out, the cursor sealed. */
+  /** Returns the answer as its caller may have it: tasks bound or left out, the cursor sealed. */
   const own = async (request: Asked, answer: Answer, passing: Passing): Promise<Answer> => {
     const { result } = answer;
     if (!result) return answer;
@@ -282,7 +282,10 @@ function hasTaskId(task: unknown): task is { taskId: string } & Record<string, u
   return isRecord(task) && typeof task.taskId === 'string' && task.taskId.length <= maxTaskIdLength;
 }
 
-/** Whether an update is of a subscribed resource, or of one below it. @see MCP 2025-11-25 `ResourceUpdatedNotification` */
+/**
+ * Returns true if an update is of a subscribed resource, or of one below it.
+ * @see MCP 2025-11-25 `ResourceUpdatedNotification`
+ */
 function isSubscribed(subscribed: ReadonlySet<string>, uri: unknown): boolean {
   if (typeof uri !== 'string') return false;
   if (subscribed.has(uri)) return true;

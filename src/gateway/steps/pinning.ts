@@ -29,7 +29,7 @@ const onlyServer = 'server';
 /** Methods that use one definition, which is looked up first if changes are blocked. */
 const using = new Set(['tools/call', 'prompts/get', 'completion/complete']);
 
-/** What cannot be compared is blocked if changes are; otherwise it passes, and the log says so. */
+/** A definition that cannot be compared is blocked if changes are blocked; otherwise it passes with a log line. */
 function reviewer({ pins, onChange, logger }: PinningOptions): Pick<DefinitionPins, 'review'>['review'] {
   return async (kind, definitions) => {
     try {

@@ -5,9 +5,9 @@ import type { Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
 /**
- * Creates the step that knows only tools of which the server says that they change nothing: `readOnlyHint` is the
- * server's word, and the operator's trust in it. A tool that says nothing, and one that is not listed, are not there.
- * Where the server gives no list, why it gives none is the answer to a call: a key is missing, or it cannot be reached.
+ * Creates the step that allows only tools that the server declares as read-only: `readOnlyHint` is the server's word,
+ * and the operator trusts it. A tool without the hint, and one that is not listed, do not exist for the caller. If the
+ * server gives no list, why it gives none is the answer to a call: a key is missing, or it cannot be reached.
  * @see MCP 2025-11-25 schema `ToolAnnotations`
  */
 export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step {

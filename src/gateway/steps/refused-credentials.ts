@@ -1,12 +1,12 @@
 import type { PersonalCredentials } from '../credentials/credentials.ts';
 import type { Answer, Step } from './step.ts';
 
-/** How often a request is sent at most, with what is given anew each time. */
+/** Maximum number of attempts of a request, each with new credentials. */
 const maxTries = 3;
 
 /**
  * Creates the step behind which a server that does not accept what it is given for a caller (401) is asked again with
- * what was renewed; where nothing could be, the caller is told what to give in its place. A request that was refused so
+ * what was renewed; if nothing could be, the caller is told what to give in its place. A request that was refused so
  * had no effect, so it may be sent again, whatever it asks for.
  */
 export function createRefusedCredentials(credentials: Pick<PersonalCredentials, 'refused'>): Step {

@@ -7,11 +7,12 @@ const maxSaid = 1000;
 const validator = new CfWorkerJsonSchemaValidator();
 
 /**
- * Checks a value by a JSON Schema: 2020-12, or 2019-09, draft-07 and draft-06 where it says so. Schemas are interpreted,
+ * Checks a value by a JSON Schema: 2020-12, or 2019-09, draft-07 and draft-06 if it says so. Schemas are interpreted,
  * never compiled to code; what of them takes long, regular expressions among it, takes long here: call it where that
  * does no harm.
  * @returns what does not fit first, or undefined
- * @throws Error if the schema cannot be used: it is of another dialect, or a keyword has a value that says nothing there
+ * @throws Error if the schema cannot be used: it is of another dialect, or a keyword has a value that says nothing
+ *   there
  */
 export function checkBySchema(schema: Record<string, unknown>, value: unknown): string | undefined {
   const misused = findMisused(schema);
@@ -105,7 +106,9 @@ function firstMisused(schemas: readonly unknown[]): string | undefined {
 const isOfContainer =
   /: Property ".*" does not match (additional properties )?schema\.$|: Items did not match schema\.$/;
 
-/** Gives a value of JSON whose objects have nothing but their own members: a schema may name what every object has. */
+/**
+ * Returns a value of JSON whose objects have nothing but their own members: a schema may name what every object has.
+ */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;

@@ -39,7 +39,7 @@ export type Next = (request: RequestMessage) => Promise<Answer>;
 
 /** Something between the front and a server, equal for all backends and eras. */
 export interface Step {
-  /** Whether it has to do with requests of a method; asked once for each method. */
+  /** Returns true if it has to do with requests of a method; asked once for each method. */
   cares(method: string): boolean;
   /**
    * Answers a request, by handing it on or itself. An answer that is given while the server still works on the request
@@ -47,11 +47,11 @@ export interface Step {
    */
   answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
   /**
-   * Whether clients may hear a notification or a request of the server. A request that they may not hear is refused.
+   * True if clients may hear a notification or a request of the server. A request that they may not hear is refused.
    * @param line the connection on which the server sent it; absent if a listener asks what it may hear
    */
   mayTell?(said: Message, line?: Line): boolean;
-  /** Whether the server may hear a notification of a client. */
+  /** True if the server may hear a notification of a client. */
   mayPass?(notification: Message, line: Line): boolean;
   /**
    * Returns what the server asks or tells its client beside answers, as the client may read it; or the error that answers a

@@ -176,7 +176,7 @@ export class SteppedLine implements Transport {
 
   /**
    * Cancels a request of the front that is on its way.
-   * @returns false where there is none of that id
+   * @returns false if there is none of that id
    */
   #cancel(cancellation: Message, extra: MessageExtraInfo | undefined): boolean {
     const id = cancellation.params?.requestId as RequestId;
@@ -188,7 +188,7 @@ export class SteppedLine implements Transport {
     return true;
   }
 
-  /** Tells the server that nobody waits for its answer any more, where it has not given it. */
+  /** Tells the server that nobody waits for its answer any more, if it has not given it. */
   #cancelAtServer(id: RequestId, extra: MessageExtraInfo | undefined, cancellation?: Message): void {
     const asked = this.#asked.get(id);
     if (!asked) return;

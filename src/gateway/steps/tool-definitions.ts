@@ -54,9 +54,9 @@ export class ToolDefinitions {
   }
 
   /**
-   * Gives a tool as the server lists it for a caller. A person who is just giving what a list needs is waited for.
-   * @returns no tool where it lists none of that name; the error where it gives no list, or not the part that would have
-   * the tool, which whoever calls has to be told
+   * Returns a tool as the server lists it for a caller. A person who is just giving what a list needs is waited for.
+   * @returns no tool where it lists none of that name; the error where it gives no list, or not the part that would
+   *   have the tool, which whoever calls has to be told
    */
   async find(name: string, passing: Passing): Promise<Found> {
     const found = await this.#look(name, passing);

@@ -6,7 +6,7 @@ const answerTypes: Readonly<Record<string, readonly string[]>> = {
   GET: ['text/event-stream'],
 };
 
-/** What nearly every client sends with a POST; it takes all there is. */
+/** The value that nearly every client sends with a POST; it accepts everything. */
 const usualAccept = 'application/json, text/event-stream';
 
 /**

@@ -18,9 +18,9 @@ export const legacyRevisions: readonly string[] = [
 ];
 
 /**
- * Tells whether a POST is of a revision up to 2025-11-25. What it says of itself decides; a header that is left out
- * never leads to weaker checks, only to the rules of the other era (B5-16, T-133). Two plain cases are decided here,
- * because the SDK's classification parses the whole message.
+ * Returns true if a POST belongs to a revision up to 2025-11-25. Its own content decides; an absent header never leads
+ * to weaker checks, only to the rules of the other era (B5-16, T-133). Two plain cases are decided here, because the
+ * SDK's classification parses the whole message.
  * @see MCP 2026-07-28 lifecycle "Dual-era servers"
  */
 export function isLegacyPost(headers: IncomingHttpHeaders, { value, messages }: Posted): boolean {

@@ -7,7 +7,7 @@ export const maxInitializeBytes = 65_536;
 
 /**
  * Reads the params of an `initialize` request.
- * @returns undefined where something is missing
+ * @returns undefined if something is missing
  * @see MCP 2025-11-25 lifecycle "Initialization" (C2-01)
  */
 export function readInitialize({ params }: RequestMessage): InitializeParams | undefined {

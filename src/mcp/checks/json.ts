@@ -58,7 +58,7 @@ function plainId(message: unknown): void {
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Whether a body is too small to nest too deeply or to hold too many values, which is true of nearly all. */
+/** Returns true if a body is too small to nest too deeply or to hold too many values, which is true of nearly all. */
 function isPlain(body: Buffer, most: number): boolean {
   // What is open has to be closed: this short, none is too deep.
   if (body.length <= 2 * maxNesting) return true;
@@ -111,7 +111,7 @@ function endOfString(body: Buffer, from: number): number {
 /** Largest refused text that is read a second time to find the reason, in bytes. */
 const maxReadAgain = 256 * 1024;
 
-/** Whether a text may be JSON. Of a larger text, only the first and the last bracket are read. */
+/** Returns true if a text may be JSON. Of a larger text, only the first and the last bracket are read. */
 function mayBeJson(body: Buffer): boolean {
   if (body.length <= maxReadAgain) return isWellFormedJson(body);
   let end = body.length - 1;
@@ -121,8 +121,8 @@ function mayBeJson(body: Buffer): boolean {
 }
 
 /**
- * Whether bytes are one text of JSON. Reads each byte once, recurses into nothing and builds nothing, so that it may read what is
- * too deep or too large for a parser.
+ * Returns true if bytes are one text of JSON. Reads each byte once, recurses into nothing and builds nothing, so that
+ * it may read what is too deep or too large for a parser.
  * @see RFC 8259 section 2
  */
 function isWellFormedJson(body: Buffer): boolean {

@@ -83,7 +83,7 @@ function isMessage(value: unknown): value is Message {
   return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));
 }
 
-/** Whether a message has the form of a response. An error may come without an id (JSON-RPC 2.0 section 5). */
+/** Returns true if a message has the form of a response. An error may come without an id (JSON-RPC 2.0 section 5). */
 function isResponse(value: Record<string, unknown>, hasId: boolean): boolean {
   if ('result' in value) return hasId && !('error' in value) && isRecord(value.result);
   return isRecord(value.error);

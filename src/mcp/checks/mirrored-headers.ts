@@ -18,7 +18,7 @@ export interface MirroredParameter {
 /** A header that says something else than the body. */
 export interface HeaderMismatch {
   header: string;
-  /** What is wrong, for the client's developer. */
+  /** Description of the fault, for the client's developer. */
   problem: string;
 }
 
@@ -54,7 +54,7 @@ export function checkMirroredHeaders(
 
 /**
  * Checks that the parameters a tool declares with `x-mcp-header` are repeated in their headers: as they are, integers
- * by their value, and no header where the value is null or absent.
+ * by their value, and no header if the value is null or absent.
  * @param given arguments of the call
  * @see MCP 2026-07-28 transports "Custom Headers from Tool Parameters" (B5-08, B5-10, T-132)
  */
@@ -129,7 +129,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Decodes the value of `Mcp-Name` or `Mcp-Param-…`: as it is, or UTF-8 in `=?base64?…?=`.
- * @returns undefined where it is neither
+ * @returns undefined if it is neither
  * @see MCP 2026-07-28 transports "Value Encoding"
  */
 function decodeHeaderValue(sent: string): string | undefined {
@@ -145,7 +145,7 @@ function decodeHeaderValue(sent: string): string | undefined {
   }
 }
 
-/** How a value of the body stands in a header; undefined where it stands in none. */
+/** Returns the header form of a value in the body; undefined if the value has none. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;

@@ -4,18 +4,20 @@ import { isId, parseExact } from '../../collections/exact-json.ts';
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** How much is looked at of the beginning and of the end, in bytes: there writers have the id, before or behind the rest. */
+/**
+ * Number of bytes read at the beginning and at the end: writers put the id there, before or after the other members.
+ */
 const maxLookedAt = 4096;
 
-/** The id as the last member: where the last brace closes the outermost object, what stands right before it is one of its. */
+/** The id as the last member of the outermost object. */
 const lastMember =
   /[,{]\s{0,20}"id"\s{0,20}:\s{0,20}(-?\d{1,64}|"(?:[^"\\]|\\.){0,1000}")\s{0,20}\}\s{0,20}$/;
 
 /**
- * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member `id`
- * of the outermost object, and never that of an object inside of one that was cut off. The whole is only looked through
- * where it ends with an id, which takes less time than reading it as JSON would.
- * @returns undefined where there is none, or it is not near the beginning or the end
+ * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member
+ * `id` of the outermost object, and never that of an object inside of one that was cut off. The whole is only looked
+ * through where it ends with an id, which takes less time than reading it as JSON would.
+ * @returns undefined if there is none, or it is not near the beginning or the end
  */
 export function outerId(bytes: Uint8Array): RequestId | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -28,7 +30,7 @@ export function outerId(bytes: Uint8Array): RequestId | undefined {
 
 function nearBeginning(bytes: Buffer): RequestId | undefined {
   let depth = 0;
-  /** Where the member began, and where its value did, in the outermost object. */
+  /** Start of the member, and start of its value, in the outermost object. */
   let member = 0;
   let value: number | undefined;
   for (let at = 0; at < bytes.length; at++) {
@@ -51,7 +53,7 @@ function nearBeginning(bytes: Buffer): RequestId | undefined {
   return undefined;
 }
 
-/** Whether the object that begins it ends with its last brace. */
+/** Returns true if the object that begins it ends with its last brace. */
 function endsWhole(bytes: Buffer): boolean {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {

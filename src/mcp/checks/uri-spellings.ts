@@ -10,7 +10,7 @@ const maxUriLength = 8192;
 /** Most characters that all readings of one URI have together. */
 const maxCharacters = 16_384;
 
-/** What a reading costs beside its length, in characters. */
+/** Cost of one reading beside its length, in characters. */
 const perReading = 100;
 
 /**
@@ -19,7 +19,7 @@ const perReading = 100;
  */
 const maxCharactersOf = { message: 250_000, list: 500_000 };
 
-/** How servers may read one URI. */
+/** Ways in which servers may read one URI. */
 export interface UriReading {
   /** The URI as URLs are written. */
   href: string;
@@ -28,7 +28,7 @@ export interface UriReading {
    * slash before its query or end.
    */
   folded: readonly string[];
-  /** Whether it has `.` or `..` as a segment, maybe encoded, and so leads elsewhere than it says. */
+  /** True if it has `.` or `..` as a segment, maybe encoded, and so leads elsewhere than it says. */
   leadsElsewhere: boolean;
 }
 
@@ -52,7 +52,7 @@ export function createUriReader(of: keyof typeof maxCharactersOf): UriReader {
 
 interface Read {
   reading: UriReading | undefined;
-  /** What the reading cost, in characters. */
+  /** Cost of the reading, in characters. */
   characters: number;
 }
 
@@ -155,7 +155,7 @@ interface Folds {
   texts: Map<string, boolean>;
   leadsElsewhere: boolean;
   characters: number;
-  /** Whether all readings are there. */
+  /** True if all readings are there. */
   isWhole: boolean;
 }
 
@@ -188,7 +188,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const dotSegment = /(?:^|[/\\])\s*\.{1,2}\s*(?:$|[/\\;?#])/;
 
 interface Parts {
-  /** In lower case, with its colon; `''` where there is none. */
+  /** In lower case, with its colon; `''` if there is none. */
   scheme: string;
   path: string;
   /** Query and fragment. */
@@ -279,7 +279,7 @@ function withoutParameters(segment: string): string {
   return at === -1 ? segment : segment.slice(0, at);
 }
 
-/** What is left of a segment at a server that leaves out path parameters, blanks and final dots. */
+/** Returns a segment as a server reads it that drops path parameters, blanks and trailing dots. */
 function bareName(segment: string): string {
   const name = withoutParameters(segment).trim();
   let end = name.length;
@@ -331,7 +331,7 @@ function foldedHost(name: string, scheme: string): string {
   return folded.includes('xn--') ? domainToUnicode(folded) || folded : folded;
 }
 
-/** What is left for a server that looks at the host alone: `user@secret:80` is `secret` to it. */
+/** Returns the URI as a server reads it that looks at the host only: `user@secret:80` is `secret` to it. */
 function hostsAlone(host: string, scheme: string): string[] {
   const at = host.lastIndexOf('@');
   const named = host.slice(at + 1);
@@ -342,7 +342,7 @@ function hostsAlone(host: string, scheme: string): string[] {
   return key === undefined ? [alone] : [key + alone, alone];
 }
 
-/** Writes a URI as URLs are. Where several backends are one, the key of each stays where it stands. */
+/** Normalizes a URI as a URL. The key of a joined backend stays in place. */
 export function hrefOf(uri: string): string {
   const [, ui = '', key = '', rest = ''] = /^(ui:\/\/)?([a-z][a-z0-9-]*\+)(.*)$/s.exec(uri) ?? [];
   if (key === '') return URL.parse(uri)?.href ?? uri;

@@ -3,7 +3,7 @@ import type { RequestMessage } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
 import type { JsonRpcError } from './conversation.ts';
 
-/** What a client said it can be asked. */
+/** Capabilities that a client declared for requests of the server. */
 export interface ClientAbilities {
   readonly sampling: boolean;
   readonly samplingTools: boolean;
@@ -35,7 +35,10 @@ export function readAbilities(capabilities: Record<string, unknown>): ClientAbil
   };
 }
 
-/** Says that a client cannot be asked what it did not say it can be asked; undefined where it can. */
+/**
+ * Returns the error for a request that needs a capability which the client did not declare; undefined if the client
+ * declared it.
+ */
 export function checkAbility(
   abilities: ClientAbilities,
   { method, params = {} }: RequestMessage,
@@ -56,7 +59,7 @@ export function checkAbility(
   }
 }
 
-/** Says whether a request for sampling lets the model use tools. */
+/** Returns true if a request for sampling lets the model use tools. */
 export function usesTools({ tools, toolChoice }: Record<string, unknown>): boolean {
   return tools !== undefined || toolChoice !== undefined;
 }

@@ -3,7 +3,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message } from '../checks/messages.ts';
 import type { McpLike } from '../mcp-like.ts';
 
-/** What a client says of itself in `initialize`. */
+/** The client's part of `initialize`. */
 export interface InitializeParams {
   protocolVersion: string;
   capabilities: Record<string, unknown>;
@@ -26,13 +26,13 @@ export interface JsonRpcError {
   data?: unknown;
 }
 
-/** Who sent a message, and what of its HTTP request a tool may see (no credentials, T-105). */
+/** The sender of a message, and the parts of its HTTP request that a tool may see (no credentials, T-105). */
 export interface Sender {
-  /** Absent where nobody is identified: a local host over stdio. */
+  /** Absent if nobody is identified: a local host over stdio. */
   authInfo?: AuthInfo;
   /** Builds the HTTP request a tool may see; called when a tool looks, which most never do. */
   request?(): Request;
-  /** Whether who opens a conversation answers by itself what its client did not declare that it can be asked. */
+  /** True if who opens a conversation answers by itself what its client did not declare that it can be asked. */
   answersUndeclared?: boolean;
   /** Ends the stream the answer would go to, so that the client comes back for it later (B4-02). */
   closeSSEStream?(): void;
@@ -43,9 +43,9 @@ export interface Sender {
 /** Takes what a server says in a conversation. */
 export interface Listener {
   /**
-   * Takes one message of the server: an answer, a request or a notification. Ids and progress tokens of the client
-   * are those the client chose; ids of the server's own requests are unique in the installation.
-   * @param relatedTo id of the client's request during which it was sent, where that is known
+   * Takes one message of the server: an answer, a request or a notification. Ids and progress tokens of the client are
+   * those the client chose; ids of the server's own requests are unique in the installation.
+   * @param relatedTo id of the client's request during which it was sent, if that is known
    */
   hear(message: Message, relatedTo?: RequestId): void;
   /** The server ended the conversation. */

@@ -22,7 +22,7 @@ import { checkAnswered, withServedRevision } from './revisions.ts';
 import { ServerLine } from './server-line.ts';
 import { uniqueId } from './unique-id.ts';
 
-/** What conversations are made of. */
+/** Parts of the conversations. */
 export interface ConversationsOptions {
   source: ServerSource;
   logger: Logger;

@@ -7,7 +7,7 @@ const urlElicitationRequired = -32042;
 const none: readonly string[] = [];
 
 /**
- * Gives the ids of the elicitations by URL a message of a server begins: as a request, or as an error that asks for
+ * Returns the ids of the elicitations by URL a message of a server begins: as a request, or as an error that asks for
  * them. Their end is told by a notification that names nothing but the id.
  * @see MCP 2025-11-25 elicitation "URL Mode Elicitation Requests" and "URL Elicitation Required Error"
  */

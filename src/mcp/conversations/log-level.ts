@@ -14,14 +14,14 @@ export const noSuchLevel: JsonRpcError = {
 /** One of the levels of RFC 5424. */
 export type LogLevel = (typeof levels)[number];
 
-/** Tells a level from anything else. */
+/** Type guard for log levels. */
 export function isLogLevel(value: unknown): value is LogLevel {
   return (levels as readonly unknown[]).includes(value);
 }
 
 /**
- * Whether a message of a server is a log message below the level its client has set. Before a level is set a client
- * gets all of them, as the SDK does it.
+ * Returns true if a message of a server is a log message below the level its client has set. Before a level is set a
+ * client gets all of them, as the SDK does it.
  * @see MCP 2025-11-25 "Logging"
  */
 export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {

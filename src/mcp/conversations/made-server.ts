@@ -5,7 +5,7 @@ const made = new WeakSet<object>();
 
 /**
  * Checks what a factory gave.
- * @throws TypeError where it is no MCP server
+ * @throws TypeError if it is no MCP server
  */
 export function requireServer(value: unknown): McpLike {
   if (isServer(value)) return value;
@@ -16,7 +16,7 @@ export function requireServer(value: unknown): McpLike {
 
 /**
  * Checks a server that is to serve one conversation only.
- * @throws TypeError where it is no MCP server; Error where a conversation has it already
+ * @throws TypeError if it is no MCP server; Error if another conversation uses it
  */
 export function requireNewServer(value: unknown): McpLike {
   const server = requireServer(value);

@@ -3,7 +3,7 @@ import { toSdkAuthInfo } from '../caller.ts';
 import type { Sender } from './conversation.ts';
 import { lazyRequest, type RequestBuilder } from './lazy-request.ts';
 
-/** What tools of SDK version 1 see of the HTTP request. Built when looked at. */
+/** HTTP request as tools of SDK version 1 see it. Built on first use. */
 class RequestInfo {
   readonly #request: Request;
 
@@ -21,7 +21,7 @@ class RequestInfo {
 }
 
 /**
- * What a server learns with a message of who sent it: `authInfo` in both versions of the SDK, the HTTP request as
+ * Data about the sender that a server gets with a message: `authInfo` in both versions of the SDK, the HTTP request as
  * `request` in version 2 and `requestInfo` in version 1.
  */
 export class MessageContext implements MessageExtraInfo {

@@ -5,9 +5,9 @@ import { connectFailure, requireServer } from './made-server.ts';
 import { SharedConversation } from './shared-conversation.ts';
 import { SharedServer } from './shared-server.ts';
 
-/** What conversations with one server are made of. */
+/** Parts of the conversations with one server. */
 export interface SharedConversationsOptions extends ConversationsOptions {
-  /** What the server is told its clients can be asked; everything, by default. */
+  /** Client capabilities declared to the server; all by default. */
   capabilities?: Record<string, unknown>;
 }
 

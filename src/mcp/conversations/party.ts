@@ -12,16 +12,16 @@ export interface Answer extends Message {
 
 /** One conversation, as the line to a server sees it. */
 export interface Party {
-  /** What the server's SDK takes for the id of the session: tools and tasks tell conversations apart by it. */
+  /** Session id that the server's SDK sees: tools and tasks tell conversations apart by it. */
   readonly sessionId: string;
   /** Its calls the server has not answered, by their ids at the server. */
   readonly calls: InFlightMap<number, Call>;
   /**
    * Takes a message of the server, with the ids the client knows.
-   * @param relatedTo id of the client's request during which it was sent, where that is known
+   * @param relatedTo id of the client's request during which it was sent, if that is known
    */
   hear(message: Message, relatedTo?: RequestId): void;
-  /** Says why the client cannot be asked what a server wants to ask. */
+  /** Returns the error for a request that the client cannot be sent. */
   checkRequest(request: RequestMessage): JsonRpcError | undefined;
 }
 
@@ -37,10 +37,12 @@ export interface Call {
   readonly onAnswer: ((answer: Answer) => void) | undefined;
   /** Account and client of the sender; absent on notifications, and if nobody is known. */
   readonly principal: string | undefined;
-  /** What the log says of it: the request itself, which may be large, is the server's. Absent on notifications. */
+  /**
+   * Description for the log: the request itself, which may be large, belongs to the server. Absent on notifications.
+   */
   readonly asked: Asked | undefined;
   /** Id and progress token at the server. */
   lineId: number;
-  /** Whether what the server sends because of it may still go to the client. */
+  /** True if what the server sends because of it may still go to the client. */
   isRunning: boolean;
 }

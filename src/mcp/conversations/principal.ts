@@ -4,22 +4,22 @@ import type { Conversations, InitializeParams, Listener } from './conversation.t
 import type { ConversationsOptions } from './dedicated.ts';
 import { createSharedConversations } from './one-server.ts';
 
-/** What conversations of principals are made of. */
+/** Parts of the conversations of principals. */
 export interface PrincipalConversationsOptions extends ConversationsOptions {
-  /** How long a server is kept that nobody talks with, in milliseconds; five minutes by default. */
+  /** Milliseconds that an unused server is kept; five minutes by default. */
   idleMs?: number;
 }
 
 /**
- * The capabilities of requests of our own, known by their identity: any server of the principal may answer them, so that
- * none is made for them where there is one.
+ * The capabilities of requests of our own, known by their identity: any server of the principal may answer them, so
+ * that none is made for them if there is one.
  */
 export const anyCapabilities: Record<string, unknown> = Object.freeze({});
 
 /** The conversations of one principal whose client can be asked the same. */
 interface Own {
   conversations: Conversations;
-  /** How many are open, or being opened. */
+  /** Number of servers that are open or being opened. */
   open: number;
   idle?: NodeJS.Timeout;
 }
@@ -27,7 +27,7 @@ interface Own {
 /**
  * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
  * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended. It is
- * told what the client can be asked; a client that says now this, now that, has a server for each. Where the source says
+ * told what the client can be asked; a client that says now this, now that, has a server for each. If the source says
  * so, one serves all clients of an account instead, and is told that they can be asked everything.
  */
 export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
@@ -42,7 +42,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
     own.open++;
     return own;
   };
-  /** Gives what is called when a conversation is over; the second time it does nothing. */
+  /** Returns what is called when a conversation is over; the second time it does nothing. */
   const leaveOnce = (key: string, own: Own): (() => void) => {
     let isOver = false;
     return () => {

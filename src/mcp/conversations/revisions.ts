@@ -7,7 +7,7 @@ import type { InitializeParams, InitializeResult, JsonRpcError } from './convers
  * it: both versions of the SDK write the results of all these revisions in one shape, so one server serves them all.
  * @param requested what the client asks for
  * @param answered what the server itself negotiated
- * @param supported what the server says it speaks; undefined where it does not say
+ * @param supported what the server says it speaks; undefined if it does not say
  * @see MCP 2025-11-25 lifecycle "Version Negotiation"
  */
 export function negotiateRevision(
@@ -19,7 +19,7 @@ export function negotiateRevision(
 }
 
 /**
- * Gives the `initialize` that a server of one conversation negotiates: a client that asks for a revision that is not
+ * Returns the `initialize` that a server of one conversation negotiates: a client that asks for a revision that is not
  * served here is offered the newest that is.
  * @see MCP 2025-11-25 lifecycle "Version Negotiation"
  */
@@ -30,7 +30,7 @@ export function withServedRevision(initialize: InitializeParams): InitializePara
   return { ...initialize, protocolVersion: newestLegacyRevision };
 }
 
-/** Says why a conversation cannot begin where its server chose a revision that is not served here. */
+/** Error for a conversation whose server chose a revision that is not served here. */
 export function checkAnswered({ protocolVersion }: InitializeResult): JsonRpcError | undefined {
   if (legacyRevisions.includes(protocolVersion)) return undefined;
   return {

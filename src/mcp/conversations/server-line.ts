@@ -14,16 +14,16 @@ import { MessageContext } from './message-context.ts';
 import type { Answer, Call, Party } from './party.ts';
 import { ServerRequests } from './server-requests.ts';
 
-/** Whom a line has to do with besides those whose calls run. */
+/** Further participants of a line, beside the callers of running requests. */
 export interface LineOptions {
-  /** The only party there is, where the server serves one. */
+  /** The only participant, if the server serves one. */
   sole?: Party;
   /**
-   * Whether the server stands in another process. Such a server does not say for which call it sends something: while
+   * True if the server stands in another process. Such a server does not say for which call it sends something: while
    * one call runs, it is for that one.
    */
   isElsewhere?: boolean;
-  /** Whether its parties are of many accounts: then what it sends is for nobody unless it names the call (T-158). */
+  /** True if its parties are of many accounts: then what it sends is for nobody unless it names the call (T-158). */
   isForEveryone?: boolean;
   /** Takes notifications about what the server offers, which no single call has caused. */
   announce(notification: Message): void;
@@ -67,12 +67,12 @@ export class ServerLine implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 
-  /** Revisions the server says it speaks; undefined where it does not say. */
+  /** Revisions the server says it speaks; undefined if it does not say. */
   supportedVersions: readonly string[] | undefined;
   isClosed = false;
 
   readonly #options: LineOptions;
-  /** None where the server stands elsewhere: it has said as JSON what it says. */
+  /** None if the server stands elsewhere: it has said as JSON what it says. */
   readonly #checkWritable: CheckWritable | undefined;
   readonly #calls = new InFlightMap<unknown, Call>();
   readonly #asked = new ServerRequests();
@@ -86,7 +86,7 @@ export class ServerLine implements Transport {
     this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
   }
 
-  /** How many requests wait for an answer, of either side. */
+  /** Number of requests of either side without a response. */
   get pending(): number {
     return this.#calls.size + this.#asked.size;
   }
@@ -260,9 +260,9 @@ export class ServerLine implements Transport {
   }
 
   /**
-   * The only call of a client that runs. Where several do, those do not count whose client was asked something and has
-   * not answered: it may never come back. Where that leaves none, it is the one that was asked last. Among calls of several
-   * clients nothing is guessed: a question about one would be put to another (T-203).
+   * The only call of a client that runs. If several calls run, those are left out whose client has an unanswered
+   * request: it may never return. If none is left, it is the call that was sent last. Among calls of several clients
+   * nothing is guessed: a question about one would be put to another (T-203).
    */
   #onlyCall(): Call | undefined {
     const ofClients = this.#calls.values().filter(({ party }) => party !== undefined);

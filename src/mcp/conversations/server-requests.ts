@@ -20,12 +20,12 @@ export class ServerRequests {
   readonly #byUniqueId = new Map<unknown, Asked>();
   readonly #byServerId = new Map<unknown, Asked>();
 
-  /** How many wait. */
+  /** Number of waiting requests. */
   get size(): number {
     return this.#byUniqueId.size;
   }
 
-  /** Gives the parties that were asked and have not answered, the last one that was asked last. */
+  /** Returns the parties that were asked and have not answered, the last one that was asked last. */
   parties(): Party[] {
     return [...this.#byUniqueId.values()].map(({ party }) => party);
   }
@@ -46,7 +46,7 @@ export class ServerRequests {
     return { ...request, id: asked.uniqueId, params };
   }
 
-  /** Gives the answer of a client in the form the server gets; undefined where nobody waits for it. */
+  /** Returns the answer of a client in the form the server gets; undefined if nobody waits for it. */
   answer(party: Party, answer: Message): Message | undefined {
     const asked = this.#find(party, answer.id);
     if (!asked) return undefined;
@@ -54,7 +54,7 @@ export class ServerRequests {
     return { ...answer, id: asked.serverId };
   }
 
-  /** Gives a client's `notifications/progress` in the form the server gets; undefined where nothing runs. */
+  /** Returns a client's `notifications/progress` in the form the server gets; undefined if nothing runs. */
   progress(party: Party, progress: Message): Message | undefined {
     const asked = this.#find(party, progress.params?.progressToken);
     if (asked?.progressToken === undefined) return undefined;

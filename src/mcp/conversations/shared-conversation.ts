@@ -83,7 +83,7 @@ export class SharedConversation implements Conversation, Party, Guest {
     this.#listener.hear(message, relatedTo);
   }
 
-  /** Whether it is concerned by a notification that is about what the server offers. */
+  /** Returns true if it is concerned by a notification that is about what the server offers. */
   wants({ method, params }: Message): boolean {
     if (method !== 'notifications/elicitation/complete') return this.#isInitialized;
     return this.#elicitations?.delete(params?.elicitationId as string) ?? false;

@@ -8,17 +8,17 @@ import { checkAnswered, negotiateRevision } from './revisions.ts';
 import { ServerLine } from './server-line.ts';
 import { Subscriptions } from './subscriptions.ts';
 
-/** What the front says of itself to a server that serves many. */
+/** Client information that the front sends to a shared server. */
 const frontParams = {
   protocolVersion: newestLegacyRevision,
   clientInfo: { name: 'gatehouse', version: '1' },
 };
 
-/** What a server that serves many is made with. */
+/** Parts of the server that serves many. */
 export interface SharedServerOptions {
-  /** What it is told its clients can be asked. */
+  /** Client capabilities declared to it. */
   capabilities: InitializeParams['capabilities'];
-  /** Where it comes from. */
+  /** Source of the server. */
   source: Pick<ServerSource, 'sharing'>;
   logger: Logger;
 }
@@ -31,7 +31,7 @@ function withoutPersonal(result: InitializeResult): InitializeResult {
 
 /** A conversation, as the server that serves many knows it. */
 export interface Guest {
-  /** Whether it is concerned by a notification that is about what the server offers. */
+  /** Returns true if it is concerned by a notification that is about what the server offers. */
   wants(notification: Message): boolean;
   hear(notification: Message): void;
   end(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Guest {
 export class SharedServer {
   readonly server: McpLike;
   readonly line: ServerLine;
-  /** Whether it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
+  /** True if it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
   readonly isForEveryone: boolean;
   /** By the ids that the server knows them by. */
   readonly conversations = new InFlightMap<string, Guest>();
@@ -51,7 +51,7 @@ export class SharedServer {
   readonly #logger: Logger;
   readonly #capabilities: InitializeParams['capabilities'];
   #result: InitializeResult | undefined;
-  /** What clients are answered, by the revision that was agreed on: one that is served here. */
+  /** Responses to `initialize`, by the agreed revision. */
   readonly #results = new Map<string, InitializeResult>();
 
   constructor(server: McpLike, { capabilities, source, logger }: SharedServerOptions) {
@@ -100,7 +100,7 @@ export class SharedServer {
     return made;
   }
 
-  /** Whether the server declares a capability. */
+  /** Returns true if the server declares a capability. */
   declares(capability: string): boolean {
     return this.#result?.capabilities[capability] !== undefined;
   }

@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message } from '../checks/messages.ts';
 
-/** When those who wait for a start are told of it, and how often again, in milliseconds. */
+/** Milliseconds before the first progress notification about a start, and between the next ones. */
 const firstMs = 1000;
 const againMs = 5000;
 
@@ -12,8 +12,8 @@ const againMs = 5000;
 const perMs = 1e-13;
 
 /**
- * Tells those who wait for a server to start that it starts, where they gave a progress token: after a second, and
- * every five again.
+ * Sends progress notifications about a starting server to callers with a progress token: after one second, and then
+ * every five.
  * @see MCP 2025-11-25 "Progress"
  */
 export class StartProgress {
@@ -41,7 +41,7 @@ export class StartProgress {
     this.#timer ??= setTimeout(() => this.#tell(), this.#firstMs).unref();
   }
 
-  /** Who sent this request waits no more. */
+  /** Ends the notifications for the sender of this request. */
   remove(id: RequestId): void {
     this.#tokens.delete(id);
   }

@@ -1,8 +1,8 @@
-/** Who of the conversations with one server is told of updates of which resource. */
+/** Subscribers of resource updates among the conversations with one server. */
 export class Subscriptions<Subscriber> {
   readonly #byUri = new Map<unknown, Set<Subscriber>>();
 
-  /** How many resources are subscribed to. */
+  /** Number of subscribed resources. */
   get size(): number {
     return this.#byUri.size;
   }

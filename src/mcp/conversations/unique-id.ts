@@ -4,7 +4,7 @@ const process = randomUUID();
 let count = 0;
 
 /**
- * Gives an id that no other process of the installation gives, before or after a restart: what a client kept from
+ * Returns an id that no other process of the installation gives, before or after a restart: what a client kept from
  * yesterday can never mean something of today (T-128). It is no secret.
  */
 export function uniqueId(): string {

@@ -7,9 +7,9 @@ import { failedInside } from './error-answer.ts';
 /** After this long without knowing what answers, a request is taken before that is known, in milliseconds. */
 export const soonMs = 500;
 
-/** What stands for a backend is made of. */
+/** Parts of the stands for a backend. */
 export interface BackendToComeOptions {
-  /** What is wrong with a request that only the backend can tell, now that it is there. */
+  /** Fault of a request that only the started backend can find. */
   check(backend: Backend, call: Call): Promise<Answer | undefined>;
   logger: Logger;
 }

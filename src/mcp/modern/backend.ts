@@ -10,11 +10,11 @@ import type { SubscriptionFilter } from './subscription-filter.ts';
 export type Answer = {
   status: number;
   headers?: Record<string, string>;
-  /** The server that gave it, where one is known. */
+  /** The server that gave it, if one is known. */
   by?: McpLike;
 } & ({ result: Record<string, unknown>; error?: undefined } | { error: JsonRpcError; result?: undefined });
 
-/** Who sent a request, and what of its HTTP request may be known behind the gate. */
+/** The sender of a request, and the parts of its HTTP request that may be known behind the gate. */
 export interface Caller {
   authInfo: AuthInfo;
   headers: IncomingHttpHeaders;
@@ -32,7 +32,7 @@ export interface Call {
   answer(answer: Answer): void;
 }
 
-/** What `server/discover` tells of a server. */
+/** Result of `server/discover`. */
 export interface Discovery {
   capabilities: Record<string, unknown>;
   serverInfo: unknown;
@@ -40,7 +40,7 @@ export interface Discovery {
 
 /** One client that listens to changes. */
 export interface ChangeListener {
-  /** The server has confirmed that it tells of changes from now on; where it cannot be known, nothing is said. */
+  /** The server has confirmed that it tells of changes from now on; if it cannot be known, nothing is said. */
   begun?(): void;
   /** Takes a change the client listens to, or another. */
   tell(change: Change): void;
@@ -48,16 +48,16 @@ export interface ChangeListener {
   ended(): void;
 }
 
-/** What answers the requests of 2026-07-28: a server for all of them, one a request, or one of an older era. */
+/** Serves the requests of 2026-07-28: one server for all of them, one for each request, or one of an older era. */
 export interface Backend {
-  /** The server, where it is the same for every request. */
+  /** The server, if it is the same for every request. */
   readonly server?: McpLike;
   /**
-   * What of the `_meta` of requests is checked behind it, and answered with its status: all of it, all but whether
-   * what every request has is there, or nothing.
+   * Parts of the requests' `_meta` that the backend checks and rejects with its own status: all; all but the presence
+   * of the required members; or none.
    */
   readonly checksEnvelope: 'all' | 'values' | 'nothing';
-  /** Whether it has the scopes of each request checked itself, because servers declare some that are made for it. */
+  /** True if it has the scopes of each request checked itself, because servers declare some that are made for it. */
   readonly checksScopes?: boolean;
   /**
    * Hands a request over.
@@ -66,11 +66,11 @@ export interface Backend {
   begin(call: Call): () => void;
   /** Hands a notification of a client over. */
   notify(notification: Message, caller: Caller): void;
-  /** Tells what the server can do, as far as the caller may see it. */
+  /** Returns the server's capabilities, as far as the caller may see them. */
   discover(caller: Caller): Promise<Discovery>;
   /**
-   * Hears of changes for one client that listens, where the server tells nobody else of them.
-   * @param filter what the client listens to
+   * Listens for changes on behalf of one client, if the server reports them only to listeners.
+   * @param filter notifications that the client wants
    * @returns stops it
    */
   listen?(
@@ -78,7 +78,7 @@ export interface Backend {
     call: Pick<Call, 'request' | 'caller'>,
     listener: ChangeListener,
   ): () => void;
-  /** The input schema of a tool, where the headers of a call must be checked before it is handed over. */
+  /** The input schema of a tool, if the headers of a call must be checked before the call is passed on. */
   inputSchemaOf?(tool: string, caller: Caller): Promise<unknown>;
   close(): Promise<void>;
 }

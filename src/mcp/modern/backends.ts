@@ -6,25 +6,27 @@ import { type BackendToComeOptions, createBackendToCome, soonMs } from './backen
 import { connectOneServer } from './one-server.ts';
 import { createServerEach, type ServerEachOptions } from './server-each.ts';
 
-/** What answers requests now. */
+/** Backends that serve requests now. */
 export interface Backends {
   /**
    * @param caller whose request it is
    * @throws what the making of a server throws
    */
   current(caller: Caller): Promise<Backend>;
-  /** The same for a request, whose client does not wait unheard: where it takes long, something stands for it meanwhile. */
+  /**
+   * The same for a request, whose client does not wait unheard: if it takes long, something stands for it meanwhile.
+   */
   currentSoon(caller: Caller): Promise<Backend>;
   close(): Promise<void>;
 }
 
-/** What serves requests of 2026-07-28, one way or another, is made of. */
+/** Options of the backends for 2026-07-28. */
 export type BackendsOptions = ServerEachOptions & Pick<BackendToComeOptions, 'check'>;
 
 /**
- * Chooses what answers requests: what the source brings for that; else one server for all where the source has one
- * and it is of 2026-07-28, a server each where it is not, and what serves older ones where it is older. A server that
- * ended is made again.
+ * Chooses what answers requests: what the source brings for that; else one server for all if the source has one and it
+ * is of 2026-07-28, a server each if it is not, and what serves older ones if it is older. A server that ended is made
+ * again.
  */
 export function createBackends(options: BackendsOptions): Backends {
   const { source, publish, older, logger } = options;

@@ -22,7 +22,7 @@ import { discoverResult } from './older-results.ts';
 import { ParkedCalls } from './parked-calls.ts';
 import { createRecentSchemas } from './recent-schemas.ts';
 
-/** What the bridge is made of. */
+/** Parts of the bridge. */
 export interface BridgeOptions {
   conversations: Conversations;
   source: Pick<ServerSource, 'sharing'>;
@@ -175,7 +175,7 @@ export function createBridge(options: BridgeOptions): Backend {
 
 const unnamed: InitializeParams['clientInfo'] = { name: 'unnamed', version: '0' };
 
-/** What is said to hear of changes in a conversation of an older revision. */
+/** Requests that subscribe to changes in a conversation of an older revision. */
 function listening(uris: readonly string[] = []): Message[] {
   const subscribe = uris.map((uri, id) => ({
     jsonrpc: '2.0' as const,

@@ -31,7 +31,7 @@ import { progressTokenOf } from './inner-ids.ts';
 import { modernError, modernResult } from './older-results.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 
-/** How far apart questions may arrive that a server asked together, in milliseconds: it may stand in another process. */
+/** Milliseconds between questions that a server asks together: it may run in another process. */
 const gatheringMs = 10;
 
 /** Calls back when the access of a caller is revoked, not when their token expires. @returns stops watching */
@@ -57,11 +57,11 @@ export class BridgedCall implements Listener {
   #call: Call | undefined;
   #conversation: Conversation | undefined;
   #initialized: InitializeResult | undefined;
-  /** What the server asked and the client did not answer yet, by key. */
+  /** Requests of the server without a response of the client, by key. */
   readonly #questions = new Map<string, RequestMessage>();
   #questionCount = 0;
   #isAsking = false;
-  /** The answer, where it came while nobody waited. */
+  /** The answer, if it came while nobody waited. */
   #answer: Answer | undefined;
   #isOver = false;
 
@@ -78,7 +78,7 @@ export class BridgedCall implements Listener {
     this.#call = call;
   }
 
-  /** Says the request in a conversation that began. */
+  /** Sends the request in a new conversation. */
   begin(conversation: Conversation, initialized: InitializeResult): void {
     this.#conversation = conversation;
     this.#initialized = initialized;
@@ -117,7 +117,7 @@ export class BridgedCall implements Listener {
     this.finish(serverGone);
   }
 
-  /** Gives the answer to who waits for it, now or when they come back, and ends the conversation. */
+  /** Returns the answer to who waits for it, now or when they come back, and ends the conversation. */
   finish(answer: Answer): void {
     this.#end();
     const call = this.#call;
@@ -147,7 +147,7 @@ export class BridgedCall implements Listener {
       });
   }
 
-  /** Where URLs must be opened first, the call has ended and is sent again as a new one: no state is needed. */
+  /** If URLs must be opened first, the call has ended and is sent again as a new one: no state is needed. */
   #errorAnswer(error: JsonRpcError): Answer {
     const elicitations = inputMethods.has(this.#request.method) ? urlElicitations(error) : undefined;
     if (!elicitations || !this.#call) return modernError(error, this.#request);
@@ -229,7 +229,10 @@ export class BridgedCall implements Listener {
   }
 }
 
-/** What 2026-07-28 alone has in `_meta`. A server that speaks it too, elsewhere, takes a request with it for a modern one. */
+/**
+ * Members of `_meta` that only 2026-07-28 has. A server that speaks it too, elsewhere, takes a request with it for a
+ * modern one.
+ */
 const envelope: ReadonlySet<string> = new Set([
   PROTOCOL_VERSION_META_KEY,
   CLIENT_INFO_META_KEY,

@@ -4,7 +4,7 @@ import type { Message } from '../checks/messages.ts';
 export interface Change {
   method: string;
   params?: Record<string, unknown>;
-  /** Issuer and subject it is for; absent where it is for everyone. */
+  /** Issuer and subject it is for; absent if it is for everyone. */
   account?: string;
 }
 
@@ -17,7 +17,7 @@ const changeMethods = new Set([
 
 /**
  * Reads a message of a server as a change that clients can listen to.
- * @returns undefined where it is none
+ * @returns undefined if it is none
  * @see MCP 2026-07-28 "Subscriptions" (C5-01)
  */
 export function changeOf({ method, params }: Message): Change | undefined {

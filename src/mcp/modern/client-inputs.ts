@@ -9,10 +9,10 @@ import type { Answer, Call } from './backend.ts';
 /** Methods that may answer that they need input (C4-01). */
 export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-/** What a server may ask for: sampling, elicitation and roots. */
+/** Requests for input that a server may make: sampling, elicitation and roots. */
 const inputs = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/** Says whether a request of a server is one for input. */
+/** Returns true if a request of a server is one for input. */
 export function isInputRequest({ method }: RequestMessage): boolean {
   return inputs.has(method);
 }
@@ -29,7 +29,7 @@ const urlElicitationRequired = -32042;
 
 /**
  * Reads an error that says which URLs must be opened before the call is sent again.
- * @returns a request for each; undefined where the error says something else
+ * @returns a request for each; undefined if the error says something else
  */
 export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] | undefined {
   const elicitations = isRecord(data) ? data.elicitations : undefined;
@@ -43,9 +43,9 @@ export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] 
 }
 
 /**
- * Says which client capabilities a request for input needs and the client did not declare.
+ * Returns the client capabilities that a request for input needs and the client did not declare.
  * @param declared `io.modelcontextprotocol/clientCapabilities` of the call
- * @returns in the form of `requiredCapabilities`; undefined where nothing is missing
+ * @returns in the form of `requiredCapabilities`; undefined if nothing is missing
  * @see MCP 2026-07-28 "Error Codes" (C3-05, C4-02)
  */
 export function missingCapabilities(
@@ -67,7 +67,7 @@ export function missingCapabilities(
   return { elicitation: { [mode]: {} } };
 }
 
-/** What a client said in the request it can be asked. */
+/** Reads the capabilities that a client declared in the request. */
 export function declaredCapabilities({
   request: { params },
 }: Pick<Call, 'request'>): Record<string, unknown> {

@@ -19,7 +19,7 @@ export const modernRevision = '2026-07-28';
 /**
  * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision
  * that is served.
- * @returns the answer where it is not
+ * @returns the answer if it is not
  * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
  */
 export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }: Posted): Answer | undefined {
@@ -42,7 +42,7 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }:
   return { status: 400, error: { code: errorCodes.unsupportedProtocolVersion, message, data } };
 }
 
-/** Gives a message to the SDK, which reads no id and no progress token beyond 2^53. */
+/** Returns a message to the SDK, which reads no id and no progress token beyond 2^53. */
 function withReadableIds(value: unknown, [message]: readonly Message[]): unknown {
   if (message?.id === undefined) return value;
   const isReadable = !isExactNumber(message.id) && !isExactNumber(progressTokenOf(message));
@@ -50,9 +50,9 @@ function withReadableIds(value: unknown, [message]: readonly Message[]): unknown
 }
 
 /**
- * Says whether the message names 2026-07-28 as its revision in body and header. Its other `_meta` is then left to the
- * server's own check where it makes one: {@link checkEnvelope} parses the whole message, which costs more than all
- * the rest of a call.
+ * Returns true if the message names 2026-07-28 as its revision in body and header. The rest of its `_meta` is left to
+ * the server's own check if it has one: {@link checkEnvelope} parses the whole message, which costs more than all the
+ * rest of a call.
  */
 export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
@@ -64,7 +64,7 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
   );
 }
 
-/** Says whether the message has, beside its revision, what the `_meta` of every request has (C3-01). */
+/** Returns true if the message has, beside its revision, what the `_meta` of every request has (C3-01). */
 export function hasRequiredMeta({ params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
   return isRecord(meta?.[CLIENT_CAPABILITIES_META_KEY]);

@@ -6,12 +6,12 @@ import type { EventStream, Reply } from '../streams/reply.ts';
 import type { Answer, Call, Caller } from './backend.ts';
 import { mayHear } from './log-level.ts';
 
-/** What calls over HTTP have in common. */
+/** Common parts of calls over HTTP. */
 export interface HttpCallOptions {
   /** After this long without an answer a stream is opened, so that keep-alive comments flow. */
   late: Deadlines;
   accessWatch?: AccessWatch;
-  /** Whether clients may hear of a notification, by its method. */
+  /** Returns true if clients may hear of a notification, by its method. */
   passes(method: string): boolean;
   /** Changes the answer before the client sees it. */
   finish(answer: Answer, call: Call): Answer;
@@ -20,8 +20,8 @@ export interface HttpCallOptions {
 }
 
 /**
- * One call that is answered over HTTP: with JSON where the server says nothing else before, otherwise with a stream
- * that ends with the answer. A client that goes away cancels it.
+ * One call that is answered over HTTP: with JSON if the server says nothing else before, otherwise with a stream that
+ * ends with the answer. A client that goes away cancels it.
  * @see MCP 2026-07-28 transports "Sending Messages to the Server" (B5-13, B5-14)
  */
 export class HttpCall implements Call {
@@ -44,7 +44,7 @@ export class HttpCall implements Call {
   }
 
   /**
-   * Says how the call is cancelled when the client is gone; at once where it is gone already.
+   * Sets the function that cancels the call when the client disconnects; called at once if it has disconnected.
    * @param cancel see `Backend.begin`
    */
   cancelWith(cancel: () => void): void {

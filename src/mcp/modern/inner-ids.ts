@@ -2,14 +2,14 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { isId } from '../../collections/exact-json.ts';
 import type { Message } from '../checks/messages.ts';
 
-/** The progress token a request has, where it is one at all: a string or a number (C6-03). */
+/** The progress token a request has, if it is one at all: a string or a number (C6-03). */
 export function progressTokenOf({ params }: Message): RequestId | undefined {
   const token = (params?._meta as Record<string, unknown> | undefined)?.progressToken;
   return isId(token) ? token : undefined;
 }
 
 /**
- * Gives the request another id, which is its progress token as well, where it has one. What else a client wrote beside
+ * Returns the request another id, which is its progress token as well, if it has one. What else a client wrote beside
  * the members of a request stays behind: the SDK's servers drop such a message without a word.
  * @param id unique among all requests of the server it is for (T-127)
  */

@@ -19,7 +19,7 @@ export function internalRequest(method: string, params: Record<string, unknown>)
   return { jsonrpc: '2.0', id: 0, method, params: { ...params, _meta } };
 }
 
-/** How long a server may take to answer what we ask for ourselves, in milliseconds: a client waits meanwhile. */
+/** Maximum time for a request of Gatehouse itself, in milliseconds: a client waits meanwhile. */
 const patienceMs = 10_000;
 
 const unanswered: Answer = {

@@ -18,7 +18,7 @@ export interface Listeners {
    * @param discovery what it told
    */
   open(call: Listening, backend: Pick<Backend, 'listen'>, discovery: Discovery): Answer | undefined;
-  /** Tells everyone who listens to it of a change. */
+  /** Notifies all listeners of a change. */
   publish(change: Change): void;
   /** Ends all streams, each with its result. */
   close(): void;
@@ -31,7 +31,7 @@ export interface Listening {
   reply: Reply;
 }
 
-/** What limits listening, and who watches over it. */
+/** Limits of listening, and its access watch. */
 export interface ListenersOptions {
   /** Counts the streams of a principal and of all. */
   streams: StreamLimit;

@@ -3,8 +3,8 @@ import type { Message, RequestMessage } from '../checks/messages.ts';
 import { isBelow, isLogLevel } from '../conversations/log-level.ts';
 
 /**
- * Says whether a notification may be sent on the stream of a request: log messages only from the level on that the
- * request asks for, and none where it asks for none.
+ * Returns true if a notification may be sent on the stream of a request: log messages only from the level on that the
+ * request asks for, and none if it asks for none.
  * @see MCP 2026-07-28 "Logging" (C6-04)
  */
 export function mayHear({ params }: RequestMessage, notification: Message): boolean {

@@ -16,8 +16,8 @@ const cached = new Set([
 ]);
 
 /**
- * Gives the result of a server of an older revision the form of 2026-07-28: complete, from whom, and for no cache
- * where the server says nothing of that.
+ * Returns the result of a server of an older revision the form of 2026-07-28: complete, from whom, and for no cache if
+ * the server says nothing of that.
  * @see MCP 2026-07-28 schema `Result`, "Caching" (C1-04, C3-04, C6-07)
  */
 export function modernResult(
@@ -51,7 +51,7 @@ export function discoverResult(initialized: InitializeResult): Record<string, un
 }
 
 /**
- * Gives the error of a server of an older revision the code and status of 2026-07-28.
+ * Returns the error of a server of an older revision the code and status of 2026-07-28.
  * @see MCP 2026-07-28 "Error Codes" (C8-02, B5-06)
  */
 export function modernError(error: JsonRpcError, request: RequestMessage): Answer {

@@ -8,10 +8,10 @@ import {
 import type { McpLike } from '../mcp-like.ts';
 import { modernRevision } from './envelope.ts';
 
-/** What every message is handed to the server with. */
+/** Context that the server gets with every message. */
 export const classification = { era: 'modern', revision: modernRevision } as const;
 
-/** Takes one message of a server; `relatedTo` is the id of the request during which it was sent, where it is known. */
+/** Takes one message of a server; `relatedTo` is the id of the request during which it was sent, if it is known. */
 export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
 
 /**

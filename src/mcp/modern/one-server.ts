@@ -36,7 +36,7 @@ const refusalStatus = new Map<number, number>([
 /** Notifications of clients that are about requests; the ids of one client are nothing to a server of all. */
 const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
 
-/** What one server for all callers is made of. */
+/** Parts of the one server for all callers. */
 export interface OneServerOptions {
   server: McpLike;
   /** Takes what the server says to all who listen. */
@@ -50,7 +50,7 @@ export interface OneServerOptions {
  * Connects one server of the SDK's version 2 for all callers and all their requests. Ids and progress tokens are
  * replaced by unique ones on the way in and put back on the way out, so that no answer, progress or message reaches
  * another caller whatever ids the clients choose (T-127).
- * @returns undefined where the server does not list 2026-07-28 among its `supportedProtocolVersions`
+ * @returns undefined if the server does not list 2026-07-28 among its `supportedProtocolVersions`
  */
 export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
   const { server, publish, onEnd } = options;
@@ -166,7 +166,9 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   };
 }
 
-/** Whether the SDK took the connection for one of 2026-07-28, which it does where the server lists the revision. */
+/**
+ * Returns true if the SDK took the connection for one of 2026-07-28, which it does if the server lists the revision.
+ */
 function isBound(server: McpLike): boolean {
   const inner = server instanceof McpServer ? server.server : server;
   return inner instanceof Server && inner.getNegotiatedProtocolVersion() === modernRevision;

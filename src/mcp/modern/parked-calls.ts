@@ -13,7 +13,7 @@ interface Parked<Call> {
   unwatch: () => void;
 }
 
-/** How long a call waits for its client; as long as its request state lasts. */
+/** Milliseconds that a call waits for its client; as long as its request state lasts. */
 const waitMs = 600_000;
 
 /** Calls that wait in memory, each under a name nobody can guess. */
@@ -30,7 +30,7 @@ export class ParkedCalls<Call extends Parkable> {
    * Lets a call wait.
    * @param principal see `principalKey`
    * @param watch calls back when the access of the caller is revoked, which cancels the call; returns what stops it
-   * @returns its name; undefined where too many calls of the principal wait
+   * @returns its name; undefined if too many calls of the principal wait
    */
   park(call: Call, principal: string, watch?: (revoked: () => void) => () => void): string | undefined {
     const count = this.#counts.get(principal) ?? 0;
@@ -43,7 +43,7 @@ export class ParkedCalls<Call extends Parkable> {
     return name;
   }
 
-  /** Gives a call back to the principal it belongs to, once. */
+  /** Returns a call back to the principal it belongs to, once. */
   take(name: string, principal: string): Call | undefined {
     const parked = this.#parked.get(name);
     if (parked?.principal !== principal) return undefined;

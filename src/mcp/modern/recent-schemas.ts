@@ -2,7 +2,7 @@ import { principalKey } from '../../oauth/auth-info.ts';
 import type { Backend, Caller } from './backend.ts';
 import { createListedSchemas, type SchemaLookup } from './schema-lookup.ts';
 
-/** How long a list counts: a caller whose tools changed is not refused for the old ones for longer. */
+/** Milliseconds that a list counts: a caller whose tools changed is not rejected by old schemas for longer. */
 const lifeMs = 10_000;
 
 /** Most callers whose lists are kept. */

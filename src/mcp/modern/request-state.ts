@@ -8,17 +8,17 @@ import type { Seal } from '../seal.ts';
 export interface RequestStates {
   /**
    * Opens the state a request carries.
-   * @returns the request as the server may see it; undefined where the state is not one we gave for this request
+   * @returns the request as the server may see it; undefined if the state is not one we gave for this request
    */
   open(request: RequestMessage, authInfo: AuthInfo): RequestMessage | undefined;
   /** Seals the state a result carries, for a retry of the same request. */
   seal(result: Record<string, unknown>, request: RequestMessage, authInfo: AuthInfo): Record<string, unknown>;
 }
 
-/** How long a client may take to gather what was asked for. */
+/** Maximum time for a client to gather the requested input. */
 const lifeSeconds = 600;
 
-/** What request states are kept with. */
+/** Options of the request states. */
 export interface RequestStatesOptions {
   seal: Seal;
   /** The endpoint's public URL: another endpoint of the installation takes none of its states. */

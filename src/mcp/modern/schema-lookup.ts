@@ -4,13 +4,13 @@ import { readToolList } from './tool-list.ts';
 
 /** Finds the input schemas of a server's tools. */
 export interface SchemaLookup {
-  /** The input schema of a tool; undefined where there is no such tool. The same object until it changes. */
+  /** The input schema of a tool; undefined if there is no such tool. The same object until it changes. */
   find(tool: string, caller: Caller): Promise<unknown>;
   /** Reads the list anew when it is next asked for something. */
   forget(): void;
 }
 
-/** What servers made with the SDK's `McpServer` tell of a tool without a list being read. */
+/** Tool data that servers made with the SDK's `McpServer` provide without a list request. */
 interface TellsSchemas {
   toolInputSchemaJson(name: string): unknown;
 }
@@ -25,7 +25,7 @@ export function createSchemaLookup(server: McpLike, begin: Backend['begin']): Sc
 }
 
 /**
- * Creates the look-up in the list of tools, which is read when it is first needed, and again where that failed.
+ * Creates the look-up in the list of tools, which is read when it is first needed, and again if that failed.
  * @param begin see {@link Backend.begin}
  */
 export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
@@ -44,10 +44,10 @@ export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
   };
 }
 
-/** What a list of tools told. */
+/** Result of a list of tools. */
 interface ListedSchemas {
   schemas: Map<unknown, unknown>;
-  /** Whether the server answered for every page. */
+  /** True if the server answered for every page. */
   isWhole: boolean;
 }
 

@@ -19,7 +19,7 @@ import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 
-/** What a server of its own for each request is made of. */
+/** Parts of the server of its own for each request. */
 export interface ServerEachOptions {
   source: ServerSource;
   /** The endpoint's public URL. */
@@ -33,10 +33,10 @@ export interface ServerEachOptions {
   logger: Logger;
 }
 
-/** What the SDK answers with, without a body, where a server is closed before it has answered. */
+/** Status of the SDK's empty response if a server is closed before it has responded. */
 const serverClosed = 499;
 
-/** What is known of a request while the SDK has it. */
+/** State of a request while the SDK handles it. */
 interface Passage {
   call: Call;
   server?: McpLike;
@@ -53,7 +53,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
   const { source, url, gate, publish, older, logger } = options;
   const passages = new WeakMap<Request, Passage>();
   const checkWritable = createWritableCheck(logger);
-  /** What was made for one request in vain is not made for the next. */
+  /** A server made in vain for one request is not used for the next. */
   let isOlder = false;
 
   /** Does what code of the author is asked to do; that it failed is the author's to know. */
@@ -160,14 +160,14 @@ function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Reque
   return new Request(url, { method: 'POST', headers });
 }
 
-/** Where what a server says goes, beside its call. */
+/** Target of the server's messages that belong to no call. */
 interface Tap {
   /** Takes what is for all who listen. */
   tell(change: Change): void;
   checkWritable: CheckWritable;
 }
 
-/** Takes notifications where they leave the server; the answer goes on to the SDK, which gives it its status. */
+/** Takes notifications as they leave the server; the response goes on to the SDK, which sets its status. */
 function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable }: Tap): void {
   const { call } = passage;
   const connect = server.connect.bind(server);
@@ -195,7 +195,7 @@ function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable
 /** Id of each request at the server that is made for it alone. */
 const innerId = 1;
 
-/** Gives progress with the token that the client chose. */
+/** Sends progress with the client's own token. */
 function withOwnToken(notification: Message, { request }: Call): Message {
   if (notification.method !== 'notifications/progress') return notification;
   return { ...notification, params: { ...notification.params, progressToken: progressTokenOf(request) } };

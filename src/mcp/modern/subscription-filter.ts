@@ -3,7 +3,7 @@ import type { Change } from './changes.ts';
 /** The method with which a client says what it listens to. */
 export const listenMethod = 'subscriptions/listen';
 
-/** What a client listens to. Kinds it does not listen to are absent. */
+/** Notifications that a client wants. Absent kinds are not sent. */
 export interface SubscriptionFilter {
   toolsListChanged?: true;
   promptsListChanged?: true;
@@ -21,7 +21,7 @@ const lists = ['tools', 'prompts', 'resources'] as const;
 /**
  * Reads what a client wants to listen to.
  * @param wish `params.notifications` of `subscriptions/listen`
- * @returns undefined where it is none
+ * @returns undefined if it is none
  * @see MCP 2026-07-28 "Subscriptions" (C5-01)
  */
 export function readFilter(wish: unknown): SubscriptionFilter | undefined {
@@ -59,7 +59,7 @@ export function honouredFilter(
   return honoured;
 }
 
-/** Says whether a client listens to a change. */
+/** Returns true if a client listens to a change. */
 export function wants(filter: SubscriptionFilter, { method, params }: Change): boolean {
   if (method === 'notifications/resources/updated')
     return filter.resourceSubscriptions?.some((uri) => uri === params?.uri) === true;

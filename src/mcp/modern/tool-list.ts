@@ -10,9 +10,9 @@ const maxPages = 100;
 /** The tools of a server, as one caller sees them. */
 export interface ToolList {
   tools: readonly Record<string, unknown>[];
-  /** Whether the server answered for every page. */
+  /** True if the server answered for every page. */
   isWhole: boolean;
-  /** The server that answered, where one is known. */
+  /** The server that answered, if one is known. */
   by?: McpLike;
 }
 

@@ -8,7 +8,7 @@ export const noteSchema = z.object({
   createdAt: z.string().describe('when it was added, ISO 8601'),
 });
 
-/** Gives a note as tools and resources show it. */
+/** Returns a note as tools and resources show it. */
 export function showNote({ id, text, createdAt }: Note): z.infer<typeof noteSchema> {
   return { id, text, createdAt: new Date(createdAt * 1000).toISOString() };
 }

@@ -6,7 +6,7 @@ export const notesScopes: Record<'notes:read' | 'notes:write', string> = {
   'notes:write': 'Add notes, and delete any of your notes.',
 };
 
-/** Which scopes the notes server's tools, prompt and resources need. */
+/** Scopes that the notes server's tools, prompt and resources need. */
 export const notesScopeRules: ScopeRules = {
   tools: {
     add_note: ['notes:write'],

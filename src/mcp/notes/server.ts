@@ -15,7 +15,7 @@ const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS]
 /**
  * Creates the source of the server that ships: notes, each account its own. Who calls comes with each call, so one
  * server answers everybody.
- * @param notes where they are kept
+ * @param notes if they are kept
  * @param now epoch seconds
  */
 export function createNotesServer({

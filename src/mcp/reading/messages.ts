@@ -6,7 +6,7 @@ import { type Operation, readOperations } from './operations.ts';
 
 /** The messages of one body or line, read once for every guard. */
 export interface Messages extends Frames {
-  /** What the messages use, all together. */
+  /** Budget that all messages use together. */
   operations: readonly Operation[];
 }
 
@@ -32,8 +32,8 @@ export function messagesOf(request: RequestMessage): Messages {
 }
 
 /**
- * Gives messages with the numbers of JavaScript in their params and results, for servers of this process, which compute with
- * them. What tells messages apart stays as it was written: ids, and progress tokens.
+ * Converts the numbers in params and results to JavaScript numbers, for servers in this process, which compute with
+ * them. Identifying numbers stay as they were written: ids, and progress tokens.
  */
 export function withPlainContent(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPlainContent);

@@ -6,7 +6,7 @@ import { isRefusal } from '../refusal.ts';
 /** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';
 
-/** Who sends a message. */
+/** Sender of a message. */
 export type Side = 'client' | 'server';
 
 const both: readonly Era[] = ['legacy', 'modern'];
@@ -58,7 +58,7 @@ const known: Readonly<Record<Side, ReadonlyMap<string, readonly Era[]>>> = {
 };
 
 /**
- * Whether a revision defines a method for messages of clients, in this very spelling.
+ * Returns true if a revision defines a method for messages of clients, in this very spelling.
  * @param era asks about the revisions of this era alone
  */
 export function isMethodOfMcp(method: string, era?: Era): boolean {
@@ -67,8 +67,8 @@ export function isMethodOfMcp(method: string, era?: Era): boolean {
 }
 
 /**
- * Whether a message with a method of MCP is of the right kind: notifications have no id, requests have one. A request
- * without an id would pass the steps that judge requests.
+ * Returns true if a message with a method of MCP is of the right kind: notifications have no id, requests have one. A
+ * request without an id would pass the steps that judge requests.
  */
 export function isOfItsKind({ id, method = '' }: Pick<Message, 'id' | 'method'>): boolean {
   const isKnown = known.client.has(method) || known.server.has(method);
@@ -100,17 +100,19 @@ const plainCapabilities: ReadonlySet<string> = new Set([
   'elicitation',
 ]);
 
-/** What passes the gate, in both directions. */
+/** Methods that pass the gate, in both directions. */
 export interface ServedMethods {
-  /** Whether a request or notification passes. */
+  /** Returns true if a request or notification passes. */
   passes(method: string, from: Side, era: Era): boolean;
-  /** Gives the scopes that an open method needs by itself; undefined if it is not open. */
+  /** Returns the scopes that an open method needs by itself; undefined if it is not open. */
   scopesOf(method: string): readonly string[] | undefined;
   /** Leaves of capabilities those whose methods pass (FA-13, T-202). The very object if nothing is left out. */
   capabilities(declared: Record<string, unknown>): Record<string, unknown>;
-  /** Whether a result is of a kind that a client of the era can be given. A task is one only if tasks are open. */
+  /**
+   * Returns true if a result is of a kind that a client of the era can be given. A task is one only if tasks are open.
+   */
   isKnownResult(result: Record<string, unknown>, era: Era): boolean;
-  /** Whether tasks can be asked for. */
+  /** True if tasks can be asked for. */
   readonly hasTasks: boolean;
 }
 
@@ -202,7 +204,7 @@ export function readInputRequests(value: unknown): Readonly<Record<string, Input
   return areRequests ? (value as Record<string, InputRequest>) : undefined;
 }
 
-/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
+/** Returns true if a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
 function areKnownQuestions(value: unknown): boolean {
   const questions = readInputRequests(value);
   return questions !== undefined && Object.values(questions).every(({ method }) => known.server.has(method));

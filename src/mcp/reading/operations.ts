@@ -18,7 +18,7 @@ export const maxOperations = 1000;
 /** Longest sum of all names of one body, in characters: guards compare each of them with their rules (T-204). */
 export const maxNamesLength = 131_072;
 
-/** Why the params of a message cannot be read. */
+/** Reason why the params of a message cannot be read. */
 export type ParamsProblem = 'not_a_message' | 'params_not_valid' | 'name_too_long' | 'too_many_names';
 
 type Params = Record<string, unknown>;
@@ -35,7 +35,10 @@ export function operationOn(kind: Kind, name: string): Operation {
   return { kind, name, request: { jsonrpc: '2.0', id: 0, method: methods[kind], params } };
 }
 
-/** Whether a value is a text that has one spelling in UTF-8: what a guard compares, a header and a digest must tell apart (FA-01). */
+/**
+ * Returns true if a value is a text that has one spelling in UTF-8: what a guard compares, a header and a digest must
+ * tell apart (FA-01).
+ */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
 const isRecordOrAbsent = (value: unknown): boolean => value === undefined || isRecord(value);
@@ -85,7 +88,7 @@ function folded(name: string): string {
 }
 
 /**
- * Whether a server may take another member for one that a guard reads: a member in another case, of which Go's
+ * Returns true if a server may take another member for one that a guard reads: a member in another case, of which Go's
  * encoding/json takes the last, or `__proto__`, whose members a copy of the object inherits (FA-01).
  */
 function hasTwin(value: object, of: keyof typeof membersOf): boolean {
@@ -134,7 +137,7 @@ const listening: Read = ({ notifications }) => {
   return uris.slice(0, maxOperations + 1).map((uri) => operationOn('resource', uri));
 };
 
-/** How each method that a guard looks into is read. A method that is not here names nothing. */
+/** Readers of the methods that a guard inspects. A method without a reader names nothing. */
 const readers = new Map<string, Read>([
   ['initialize', initialize],
   ['tools/call', named('tool')],
@@ -160,7 +163,7 @@ const readers = new Map<string, Read>([
   ['notifications/progress', ({ progressToken }) => (isId(progressToken) ? nothing : undefined)],
 ]);
 
-/** Whether the members that any message may have are of their types. */
+/** Returns true if the members that any message may have are of their types. */
 function areCommonParams({ _meta, requestState, inputResponses }: Params): boolean {
   if (!isTextOrAbsent(requestState) || !isRecordOrAbsent(inputResponses)) return false;
   const token = (_meta as Params | undefined)?.progressToken;

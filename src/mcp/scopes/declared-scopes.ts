@@ -5,7 +5,7 @@ import type { McpLike } from '../server-source.ts';
 import { createRuleTable, type RuleTable } from './rule-table.ts';
 import type { OperationScopes } from './scope-rules.ts';
 
-/** What was declared for a server, and the table made of it when it was first asked. */
+/** Declarations of a server, and the table made of them on first use. */
 interface Declared {
   scopes: Required<OperationScopes>;
   table?: RuleTable;
@@ -15,12 +15,12 @@ interface Declared {
 const declarations = new WeakMap<object, Declared>();
 
 /**
- * Says, beside a tool, prompt or resource, which scopes it needs. Works for servers of the MCP SDK, version 2 or 1;
- * several declarations for one server add up.
+ * Declares the scopes of a tool, prompt or resource beside its registration. Works for servers of the MCP SDK, version
+ * 2 or 1; several declarations for one server add up.
  * @param server the server it was registered on
  * @returns the server
- * @throws TypeError where it is no server, where something else than tools, prompts and resources is named, and where a
- * scope is not a `scope-token` (RFC 6749 section 3.3), so that none can break a challenge
+ * @throws TypeError if it is no server, where something else than tools, prompts and resources is named, and where a
+ *   scope is not a `scope-token` (RFC 6749 section 3.3), so that none can break a challenge
  */
 export function declareScopes<Server extends McpLike>(server: Server, declared: OperationScopes): Server {
   if (!isServer(server))
@@ -58,7 +58,9 @@ function checkDeclared(declared: unknown): void {
 
 const kinds = ['tools', 'prompts', 'resources'];
 
-/** Gives every scope that was declared for a server, on the object itself or on the `Server` inside an `McpServer`. */
+/**
+ * Returns every scope that was declared for a server, on the object itself or on the `Server` inside an `McpServer`.
+ */
 export function scopesDeclaredFor(server: McpLike): string[] {
   const inner = innerServer(server);
   const all = [declarations.get(server), inner && declarations.get(inner)];
@@ -66,9 +68,7 @@ export function scopesDeclaredFor(server: McpLike): string[] {
   return [...new Set(tables.flatMap((table) => Object.values(table).flat()))];
 }
 
-/**
- * Gives the scopes declared for a server, on the object itself or on the `Server` inside an `McpServer`.
- */
+/** Returns the scopes declared for a server, on the object itself or on the `Server` inside an `McpServer`. */
 export function declaredScopes(server: McpLike): RuleTable | undefined {
   const outer = tableOf(declarations.get(server));
   const innermost = innerServer(server);
@@ -83,7 +83,7 @@ function tableOf(declared: Declared | undefined): RuleTable | undefined {
   return declared.table;
 }
 
-/** Whether scopes were declared for resources of a server. */
+/** Returns true if scopes were declared for resources of a server. */
 export function declaresResources(server: McpLike): boolean {
   const inner = innerServer(server);
   return [declarations.get(server), inner && declarations.get(inner)].some(

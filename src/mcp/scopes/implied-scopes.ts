@@ -1,7 +1,8 @@
 /**
  * Creates the hierarchy of scopes (A8-05).
  * @param implies scope -> scopes it includes, which may include further ones
- * @returns gives granted scopes with all they include, granted ones first; the very list where it includes nothing more
+ * @returns a function from granted scopes to all scopes they include, the granted ones first; it returns the same list
+ *   if nothing is added
  */
 export function createScopeHierarchy(
   implies: Readonly<Record<string, readonly string[]>>,

@@ -4,14 +4,14 @@ import { proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { Frames } from '../checks/messages.ts';
 import type { Refusal } from '../refusal.ts';
 
-/** What a caller lacks. */
+/** The scopes that a caller lacks. */
 export interface LackedScopes {
   /** All scopes the call needs. */
   scopes: readonly string[];
-  /** What a server says to it. */
+  /** A server's rejection for lacking scopes. */
   description?: string | undefined;
   resourceMetadataUrl: string;
-  /** Whether the token of the caller is bound to a key: the next one has to be presented in the same way. */
+  /** True if the token of the caller is bound to a key: the next one has to be presented in the same way. */
   isBound?: boolean;
 }
 

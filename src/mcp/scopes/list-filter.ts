@@ -8,7 +8,7 @@ import type { NeededScopes } from './rule-table.ts';
 import { passesSynchronousRules } from './scope-challenge.ts';
 
 /**
- * Gives the result of a method as its caller may see it.
+ * Returns the result of a method as its caller may see it.
  * @param server the one that answered; without it what it declares itself does not count
  */
 export type FilterResult = (
@@ -18,7 +18,7 @@ export type FilterResult = (
   server?: McpLike,
 ) => Record<string, unknown>;
 
-/** Method -> where its list stands, what its entries are, and which member names them. */
+/** List methods: position of the list, kind of its entries, and naming member. */
 const lists = new Map<string, { member: string; kind: 'tool' | 'prompt' | 'resource'; name: string }>([
   ['tools/list', { member: 'tools', kind: 'tool', name: 'name' }],
   ['prompts/list', { member: 'prompts', kind: 'prompt', name: 'name' }],

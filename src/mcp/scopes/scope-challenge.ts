@@ -20,8 +20,8 @@ export async function findScopeChallenge(
 }
 
 /**
- * Says whether a synchronous rule of the server lets a request pass. A rule that returns a promise passes here, because
- * a list is filtered synchronously; the call itself is refused by {@link findScopeChallenge}.
+ * Returns true if a synchronous rule of the server lets a request pass. A rule that returns a promise passes here,
+ * because a list is filtered synchronously; the call itself is refused by {@link findScopeChallenge}.
  * @throws as {@link findScopeChallenge}
  */
 export function passesSynchronousRules(
@@ -37,7 +37,7 @@ export function passesSynchronousRules(
   return true;
 }
 
-/** Says whether a server has rules of its own that can be asked. */
+/** Returns true if a server has rules of its own that can be asked. */
 export function hasScopeRules(
   server: McpLike,
 ): server is McpLike & { resolveScopeChallenge: ScopeChallengeHandler } {

@@ -18,7 +18,7 @@ import type { ScopeRules } from './scope-rules.ts';
 
 /** The gate in front of tools, prompts and resources. */
 export interface ScopeGate {
-  /** Gives the caller with the scopes theirs include, too. Comes once, before anything else looks at the caller. */
+  /** Returns the caller with the scopes theirs include, too. Comes once, before anything else looks at the caller. */
   effective(authInfo: AuthInfo): AuthInfo;
   /**
    * Judges messages before a server gets any of them: by the rules, and by what the server declares itself. The
@@ -29,12 +29,12 @@ export interface ScopeGate {
    */
   check(messages: Messages, authInfo: AuthInfo, server?: McpLike): Promise<Refusal | undefined>;
   /**
-   * Gives all scopes an operation needs, by the rules and by what the server declares itself.
+   * Returns all scopes an operation needs, by the rules and by what the server declares itself.
    * @param caller for whom the server's own rules are asked; whatever scopes it has do not count
    * @throws what the server's own rules throw; RangeError for a URI that cannot be read within the bounds
    */
   neededBy(operation: Operation, caller: AuthInfo, server?: McpLike): Promise<readonly string[]>;
-  /** Takes out of a list what the caller may not use, where the rules say so. */
+  /** Filters the items of a list that the caller may not use, if the rules say so. */
   filterResult: FilterResult;
 }
 

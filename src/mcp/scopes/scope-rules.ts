@@ -8,12 +8,12 @@ export interface OperationScopes {
   resources?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Which scopes calls need, and who sees what in lists. */
+/** Rules for the scopes of calls and the visibility of list items. */
 export interface ScopeRules extends OperationScopes {
-  /** What every tool, prompt and resource needs that is not named, here or beside it; nothing by default. */
+  /** Scopes of every tool, prompt and resource that is not named, here or at its declaration; none by default. */
   otherwise?: readonly string[];
   /** Scope -> scopes that who holds it holds, too: `{ 'notes:write': ['notes:read'] }` (A8-05). */
   implies?: Readonly<Record<string, readonly string[]>>;
-  /** What lists of tools, prompts and resources show: `all` of them (default), or those whose scopes are `granted`. */
+  /** Content of lists of tools, prompts and resources: `all` items (default), or those whose scopes are `granted`. */
   lists?: 'all' | 'granted';
 }

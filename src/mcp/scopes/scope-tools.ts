@@ -4,7 +4,7 @@ import type { ToolList } from '../modern/tool-list.ts';
 import { operationOn } from '../reading/operations.ts';
 import type { ScopeGate } from './scope-gate.ts';
 
-/** Which tools scopes open, by name. */
+/** Names of the tools that scopes open. */
 export interface ScopeTools {
   /** Scope -> the tools that need it, or need a scope that it includes; some need others, too. */
   byScope: Readonly<Record<string, readonly string[]>>;
@@ -12,16 +12,16 @@ export interface ScopeTools {
   free: readonly string[];
 }
 
-/** What the telling of tools is made of. */
+/** Parts of the telling of tools. */
 export interface ScopeToolsOptions {
   /** Reads the list of tools as a caller sees it. */
   list(caller: AuthInfo): Promise<ToolList>;
   gate: Pick<ScopeGate, 'effective' | 'neededBy'>;
-  /** Whether the list depends on who calls; where it does not, one is read for all. */
+  /** True if the list depends on who calls; if it does not, one is read for all. */
   isPersonal: boolean;
-  /** How long is waited for the server, in milliseconds. What comes later is there for the next who asks. */
+  /** Milliseconds that the server's list is waited for. A later list serves the next caller. */
   patienceMs: number;
-  /** How long an answer counts, in milliseconds. */
+  /** Milliseconds that a list counts. */
   keptMs: number;
   /** Any clock that only goes forward, in milliseconds. */
   nowMs: () => number;

@@ -3,7 +3,7 @@ import type { McpLike, ServerSource } from '../server-source.ts';
 import { scopesDeclaredFor } from './declared-scopes.ts';
 
 /**
- * Gives the scopes that `declareScopes` names for a server and that nobody can be granted.
+ * Returns the scopes that `declareScopes` names for a server and that nobody can be granted.
  * @param known the scopes the server has
  */
 export function unknownScopesOf(server: McpLike, known: readonly string[]): string[] {

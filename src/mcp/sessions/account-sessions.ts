@@ -14,14 +14,14 @@ export interface AccountSession {
   usedAt: number;
 }
 
-/** Whose sessions: an account of an issuer. */
+/** Owner of the sessions: an account of an issuer. */
 export type SessionAccount = Pick<AuthInfo, 'issuer' | 'subject'>;
 
 /** The MCP sessions of whole accounts, for those who look after them. */
 export interface AccountSessions {
-  /** Gives an account's sessions with all clients, last used first. */
+  /** Returns an account's sessions with all clients, last used first. */
   list(account: SessionAccount): Promise<AccountSession[]>;
-  /** Ends a session with its streams and running calls; false where the account has none with this key. */
+  /** Ends a session with its streams and running calls; false if the account has none with this key. */
   end(account: SessionAccount, key: string): Promise<boolean>;
   /**
    * Ends an account's sessions with one client that were used by one grant last, and those of which no grant is known.

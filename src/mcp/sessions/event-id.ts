@@ -1,4 +1,4 @@
-/** Where an event stands: in which stream of its session, and at which position. */
+/** Position of an event: its stream within the session, and its number. */
 export interface EventPlace {
   stream: string;
   position: number;

@@ -25,13 +25,13 @@ export interface EventLog {
   /** Forgets a stream. */
   close(stream: string): void;
   /**
-   * Gives a stream with its events behind a position, those on their way included.
-   * @returns undefined where this session has no such stream
+   * Returns a stream with its events behind a position, those on their way included.
+   * @returns undefined if this session has no such stream
    */
   resume(stream: string, after: number): Promise<KeptStream | undefined>;
 }
 
-/** What event logs are made of. */
+/** Parts of the event logs. */
 export interface EventLogOptions {
   store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
   retention: EventRetention;
@@ -49,7 +49,7 @@ const maxKeptKeyLength = 1024;
 /** Part of what is kept of a session that one event may have: sealed, it is a third longer. */
 const keptShare = 0.7;
 
-/** What a client gets that comes back for an answer that was not kept. */
+/** Response to a client that returns for an answer which was not stored. */
 const notKept: JsonRpcError = {
   code: -32000,
   message:
@@ -86,7 +86,7 @@ export function createEventLog(
     });
     return last;
   };
-  /** What is written between events keeps its place: none that comes later joins those before it. */
+  /** Text between events keeps its place: no later text joins an earlier event. */
   const inOrder = (write: () => Promise<void>): Promise<void> => {
     waiting = undefined;
     return inTurn(write);

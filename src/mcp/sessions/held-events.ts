@@ -13,7 +13,7 @@ export class HeldEvents implements EventStream {
     return this.#isOpen;
   }
 
-  /** Whether nothing that came is missing. */
+  /** True if nothing that came is missing. */
   get isWhole(): boolean {
     return this.#length <= maxHeldLength;
   }

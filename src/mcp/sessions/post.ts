@@ -90,7 +90,7 @@ export class Post implements Sender {
     this.#endWhenNothingWaits();
   }
 
-  /** Gives up on a request its sender cancelled; nothing is sent for it (T-141). */
+  /** Abandons a request that its sender cancelled; no response is sent (T-141). */
   forget(id: RequestId): void {
     this.#waiting.delete(id);
     this.#stream?.owe([...this.#waiting.keys()].map(keyOf));

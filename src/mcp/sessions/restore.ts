@@ -15,7 +15,7 @@ import { changesOfLists } from '../modern/changes.ts';
 export class NotRestored extends Error {
   /** Of the session in the storage. */
   readonly key: string;
-  /** Why, as its client is told. */
+  /** Reason, as the client sees it. */
   readonly error: JsonRpcError;
 
   constructor(key: string, error: JsonRpcError) {
@@ -29,7 +29,7 @@ export class NotRestored extends Error {
  * Begins the conversation of a session anew after a restart, and tells the server again what the client had told it:
  * `initialize` with its params, its log level, its subscriptions. What the server answers to that was answered before,
  * and is not heard. The client hears that lists have changed: the server may be another than before (FA-44).
- * @throws NotRestored where the server does not begin it any more
+ * @throws NotRestored if the server does not begin it any more
  */
 export async function restoreConversation(
   conversations: Conversations,

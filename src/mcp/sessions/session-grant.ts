@@ -9,7 +9,7 @@ export function hashGrant(grantId: string): string {
   return createHash('sha256').update(`grant:${grantId}`).digest('base64url');
 }
 
-/** The hash of the consent a call is made by; null where there is none, as for a client that acts for itself. */
+/** The hash of the consent a call is made by; null if there is none, as for a client that acts for itself. */
 export function grantHashOf(authInfo: AuthInfo): string | null {
   if (authInfo.grantId === undefined) return null;
   const hash = known.get(authInfo) ?? hashGrant(authInfo.grantId);

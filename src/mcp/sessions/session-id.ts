@@ -7,7 +7,7 @@ import { hash, randomBytes } from 'node:crypto';
 const shape = /^([0-9a-z]{9})-[\w-]{43}$/;
 
 /**
- * Gives the id of a session that is opened now: visible characters, 256 random bits behind a date.
+ * Returns the id of a session that is opened now: visible characters, 256 random bits behind a date.
  * @see MCP 2025-11-25, basic/transports, Session Management
  */
 export function createSessionId(): string {
@@ -15,8 +15,8 @@ export function createSessionId(): string {
 }
 
 /**
- * The name under which a session is stored: a hash of its id, behind its date. So those that are opened one after the
- * other stand side by side in an index, where by hashes alone each would be on another page, to be written anew.
+ * Returns the stored name of a session: a hash of its id, after its date. So sessions opened in sequence are neighbours
+ * in an index; by hashes alone each would touch another page.
  * @param id as a client sends it; whatever is not of our making is named by its hash alone
  */
 export function hashSessionId(id: string): string {

@@ -23,16 +23,16 @@ import { SessionStreams } from './session-streams.ts';
 import { watchSessions } from './session-watch.ts';
 import { createSessionsInUse, type SessionsInUse } from './sessions-in-use.ts';
 
-/** How many sessions there may be, how long they live unused, and what is kept of their events. */
+/** Limits of sessions: their number, their idle time, and the events kept for them. */
 export interface SessionLimits extends EventRetention {
   maxPerPrincipal: number;
   maxTotal: number;
   idleSeconds: number;
-  /** How long events are kept for a client to come back. */
+  /** Seconds that events are kept for a returning client. */
   eventSeconds: number;
 }
 
-/** What the registry is made of. */
+/** Parts of the registry. */
 export interface SessionRegistryOptions {
   conversations: Conversations;
   store: McpSessionStore;
@@ -43,7 +43,7 @@ export interface SessionRegistryOptions {
   inUse?: SessionsInUse;
   /** The endpoint's public URL. */
   url: URL;
-  /** How long a POST waits for its answers before it becomes a stream, in milliseconds. */
+  /** Milliseconds that a POST waits for its responses before it becomes a stream. */
   streamAfterMs: number;
   calls: CallLimit;
   /** Epoch seconds. */
@@ -51,7 +51,7 @@ export interface SessionRegistryOptions {
   logger: Logger;
 }
 
-/** What came of an attempt to open a session. */
+/** Result of an attempt to open a session. */
 export type OpenedSession =
   | { session: Session; result: InitializeResult }
   | { error: JsonRpcError }
@@ -62,7 +62,7 @@ export interface SessionRegistry {
   /** Has the server answer `initialize` and opens a session for who sent it (T-144). */
   open(initialize: InitializeParams, sender: Sender & { authInfo: AuthInfo }): Promise<OpenedSession>;
   /**
-   * Gives a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
+   * Returns a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
    * not hold is brought back from the storage. Using it keeps it alive.
    */
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
@@ -74,7 +74,7 @@ export interface SessionRegistry {
   sweep(): Promise<void>;
   /** Ends the sessions' own streams; what runs goes on. */
   endStreams(): void;
-  /** Gives the number of sessions this process holds. */
+  /** Returns the number of sessions this process holds. */
   held(): number;
   /** Lets go of all sessions; they stay in the storage. */
   close(): Promise<void>;
@@ -87,7 +87,7 @@ const serverEnded: JsonRpcError = {
   message: 'The MCP server ended before the session began. Send initialize again.',
 };
 
-/** How often the longest unused session of a principal is asked to give way before a new one is refused. */
+/** Number of idle sessions of a principal that may be asked to end before a new one is rejected. */
 const maxAttempts = 3;
 
 /**

@@ -4,7 +4,7 @@ import type { EventStream } from '../streams/reply.ts';
 import { formatEventId } from './event-id.ts';
 import type { EventLog } from './event-log.ts';
 
-/** How long a client should wait before it comes back for the rest of a stream, in milliseconds. */
+/** Milliseconds that a client should wait before it returns for the rest of a stream. */
 const retryMs = 1000;
 
 /**
@@ -17,7 +17,7 @@ export class SessionStream {
   readonly #log: EventLog;
   #position = 0;
   #listener: EventStream | undefined;
-  /** What is to be sent once the stream is kept; undefined from then on. */
+  /** Events to send once the stream is stored; undefined afterwards. */
   #held: (() => void)[] | undefined = [];
 
   /**
@@ -34,7 +34,7 @@ export class SessionStream {
     });
   }
 
-  /** Whether somebody listens. */
+  /** True if somebody listens. */
   get isHeard(): boolean {
     return this.#listener?.isOpen === true;
   }
@@ -45,7 +45,7 @@ export class SessionStream {
     this.#listener = listener;
   }
 
-  /** Gives the listener an event without data, with which it can come back before the first message (B4-01). */
+  /** Returns the listener an event without data, with which it can come back before the first message (B4-01). */
   prime(): void {
     const id = formatEventId(this.name, this.#position);
     this.#toListener((listener) => {

@@ -14,24 +14,24 @@ import { SessionStream } from './session-stream.ts';
 /** Names of streams of the session itself begin so; those of streams a POST began do not. */
 const ownPrefix = 'own-';
 
-/** Where messages of the session itself wait while nobody listens. */
+/** Queue of session messages while no stream is open. */
 const waitingStream = 'waiting';
 
 /** First revision whose streams begin with an event to come back with (B4-01). */
 const firstRevisionWithPriming = '2025-11-25';
 
-/** What a call gets whose server process ended while it ran. */
+/** Response to a call whose server process ended. */
 const interrupted = {
   code: errorCodes.internalError,
   message: 'The server restarted while this call ran. It may have taken effect; check before calling again.',
 };
 
-/** What the streams of a session are made of. */
+/** Parts of the streams of a session. */
 export interface SessionStreamsOptions {
   log: EventLog;
   access: AccessWatch;
   protocolVersion: string;
-  /** Whether messages may wait from before a restart. */
+  /** True if messages may wait from before a restart. */
   isRestored: boolean;
 }
 
@@ -66,7 +66,7 @@ export class SessionStreams {
     return this.#openCount;
   }
 
-  /** Begins the stream of a POST. Nobody listens where its client is gone already. */
+  /** Begins the stream of a POST. Nobody listens if its client is gone already. */
   begin(exchange: Exchange, owed: readonly string[]): SessionStream {
     const stream = new SessionStream(randomBytes(9).toString('base64url'), this.#log, owed);
     this.#begun.set(stream.name, stream);
@@ -112,8 +112,8 @@ export class SessionStreams {
   }
 
   /**
-   * Sends what a client missed of a stream, and goes on where the stream goes on. Where all was said the answer is
-   * 204, after which a client does not come back: some would for ever after an error that ended a stream.
+   * Sends the missed events of a stream, and continues with the stream if it is open. If the stream is complete, the
+   * response is 204, after which a client does not return: some would for ever after an error that ended a stream.
    * @see HTML Living Standard, server-sent events "Processing model"
    */
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../observability/logger.ts';
 import type { McpSessionStore } from '../../storage/mcp-sessions.ts';
 
-/** What a watch is made of. */
+/** Parts of the watch. */
 export interface SessionWatchOptions {
   store: Pick<McpSessionStore, 'othersMark' | 'filterPresent'>;
   /** Keys of the sessions this process holds. */

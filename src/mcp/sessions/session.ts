@@ -13,23 +13,23 @@ import type { Posted } from '../transports/transport.ts';
 import { Post } from './post.ts';
 import type { SessionStreams } from './session-streams.ts';
 
-/** What a session is made of. */
+/** Parts of the session. */
 export interface SessionOptions {
   id: string;
   /** Of the session in the storage. */
   key: string;
   principal: string;
-  /** Hash of the grant by which it was used last; null where there is none. */
+  /** Hash of the grant by which it was used last; null if there is none. */
   grantHash: string | null;
   protocolVersion: string;
-  /** Whether the client said `notifications/initialized`. */
+  /** True if the client said `notifications/initialized`. */
   isInitialized: boolean;
   /** URIs the client subscribed to. */
   subscriptions: readonly string[];
   streams: SessionStreams;
   /** The endpoint's public URL. */
   url: URL;
-  /** When a POST that waits for its answers becomes a stream. */
+  /** Time at which a waiting POST becomes a stream. */
   late: Deadlines;
   calls: CallLimit;
   /** Epoch seconds. */
@@ -40,7 +40,7 @@ export interface SessionOptions {
   onEnded: () => void;
 }
 
-/** What is kept of a session's subscriptions, in characters: all are written with each that is added. */
+/** Maximum length of a session's stored subscriptions, in characters: all are written with each new one. */
 const maxSubscriptionsLength = 65_536;
 
 /**
@@ -85,12 +85,12 @@ export class Session implements Listener {
     this.#isInitialized = options.isInitialized;
   }
 
-  /** Whether the server or the client ended it; it takes nothing more. */
+  /** True if the server or the client ended it; it takes nothing more. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Whether a request runs or a stream is open. */
+  /** True if a request runs or a stream is open. */
   get isInUse(): boolean {
     return this.#running.size > 0 || this.streams.openCount > 0;
   }
@@ -110,7 +110,7 @@ export class Session implements Listener {
     await this.#onChange({ grantHash });
   }
 
-  /** Gives it the conversation it carries. */
+  /** Returns it the conversation it carries. */
   carry(conversation: Conversation): void {
     this.#conversation = conversation;
   }
@@ -189,7 +189,7 @@ export class Session implements Listener {
 
   /**
    * Takes note of what the server would have to be told again.
-   * @returns resolves when it is kept: only then may the client be told that it holds; undefined where nothing changed
+   * @returns resolves when it is kept: only then may the client be told that it holds; undefined if nothing changed
    */
   #remember({ method, params }: RequestMessage): Promise<void> | undefined {
     if (method === 'logging/setLevel') return this.#onChange({ logLevel: String(params?.level) });

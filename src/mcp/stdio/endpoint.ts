@@ -12,13 +12,13 @@ import { LineWriter } from './line-writer.ts';
 import { readLine } from './read-line.ts';
 import { Unanswered } from './unanswered.ts';
 
-/** What an endpoint for a local host is made of. */
+/** Parts of the endpoint for a local host. */
 export interface StdioEndpointOptions {
   /** Makes the server of 2026-07-28. */
   source: ServerSource;
   /** Serves the revisions up to 2025-11-25. They belong to the endpoint, which closes them. */
   conversations: Conversations;
-  /** What passes in messages of 2026-07-28; the methods of MCP by default. */
+  /** Methods allowed in messages of 2026-07-28; the methods of MCP by default. */
   served?: ServedMethods;
   stdin: Readable;
   stdout: Writable;
@@ -37,7 +37,7 @@ export interface StdioEndpoint {
   close(): Promise<void>;
 }
 
-/** How long what was asked last may take after standard input ended, in milliseconds; then it is aborted. */
+/** Milliseconds that the last requests may take after standard input ended; then they are aborted. */
 const patienceMs = 500;
 
 /**

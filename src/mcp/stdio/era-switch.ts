@@ -9,7 +9,7 @@ import { LegacyLink } from './legacy-link.ts';
 import type { Link, WriteLine } from './link.ts';
 import { openModernLink } from './modern-link.ts';
 
-/** What serves a connection, whatever its era turns out to be. */
+/** Serves a connection of either era. */
 export interface EraSwitchOptions {
   source: ServerSource;
   conversations: Conversations;
@@ -28,11 +28,11 @@ export interface EraSwitchOptions {
 export class EraSwitch implements Link {
   readonly #options: EraSwitchOptions;
   #link: Link | undefined;
-  /** Whether the link is of 2026-07-28. */
+  /** True if the link is of 2026-07-28. */
   #isModern = false;
-  /** Whether the host has decided. */
+  /** True if the host has decided. */
   #isSettled = false;
-  /** Whether the server speaks 2026-07-28, as far as is known. */
+  /** True if the server speaks 2026-07-28, as far as is known. */
   #speaksModern = true;
   #isEnded = false;
 

@@ -17,7 +17,7 @@ import { type Refusal, sendRefusal } from '../refusal.ts';
 import { CollectedAnswers, errorAnswer, hasRepeatedId } from '../transports/collected-answers.ts';
 import type { Link, WriteLine } from './link.ts';
 
-/** What the link is made of. */
+/** Parts of the link. */
 export interface LegacyLinkOptions {
   conversations: Conversations;
   write: WriteLine;
@@ -138,7 +138,7 @@ export class LegacyLink implements Link {
     };
   }
 
-  /** Writes an answer, with the others of its batch where it has one. What was cancelled is not answered (C6-01). */
+  /** Writes an answer, with the others of its batch if it has one. What was cancelled is not answered (C6-01). */
   #answer(answer: Message): void {
     const { id } = answer;
     if (id === undefined || !this.#running.has(id)) return;

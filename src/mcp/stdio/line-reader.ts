@@ -1,6 +1,6 @@
 const lineFeed = 0x0a;
 
-/** What a reader of lines hands its lines to. */
+/** Receiver of the lines of a reader. */
 export interface LineTaker {
   /** Takes a line without its line feed. The bytes are the taker's to keep. */
   line(bytes: Uint8Array): void;
@@ -26,7 +26,7 @@ export class LineReader {
     this.#taker = taker;
   }
 
-  /** What is kept of a line whose end has not come, in bytes. */
+  /** Stored bytes of an incomplete line. */
   get heldBytes(): number {
     return this.#heldLength;
   }

@@ -23,7 +23,7 @@ export class LineWriter {
     stdout.once('close', gone);
   }
 
-  /** Whether the reader has more to take than is wise to add to. */
+  /** True if the reader has more to take than is wise to add to. */
   get isFull(): boolean {
     return !this.#isGone && this.#stdout.writableNeedDrain;
   }

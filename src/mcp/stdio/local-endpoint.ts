@@ -7,7 +7,7 @@ import { createServedMethods, type OpenMethods } from '../reading/methods.ts';
 import type { ServerSource } from '../server-source.ts';
 import { createStdioEndpoint, type StdioEndpoint } from './endpoint.ts';
 
-/** What a local host is served with. */
+/** Options for serving a local host. */
 export interface LocalEndpointOptions {
   source: ServerSource;
   /** The account the host acts for, with every scope the server has: who can start this process owns its data. */

@@ -19,7 +19,7 @@ import { createWritableCheck } from '../unwritable.ts';
 import type { Link, WriteLine } from './link.ts';
 import { OpenProgress } from './open-progress.ts';
 
-/** What the link is made of. */
+/** Parts of the link. */
 export interface ModernLinkOptions {
   source: ServerSource;
   served: ServedMethods;
@@ -34,7 +34,7 @@ const noBatches: Refusal = { reason: 'batch_not_in_this_revision' };
 
 /**
  * Opens 2026-07-28 on a stdio connection, over the SDK's own serving of it (discovery, envelopes, subscriptions).
- * @returns undefined where the server does not speak this revision: it is not of the SDK's version 2, or was brought
+ * @returns undefined if the server does not speak this revision: it is not of the SDK's version 2, or was brought
  *   ready-made and is needed for the older revisions
  * @throws what the making of a server throws
  */

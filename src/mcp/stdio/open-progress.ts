@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message } from '../checks/messages.ts';
 
-/** Which requests of a host may still be told progress: those it waits for. */
+/** Requests of a host for which progress may still be sent: those without a response. */
 export class OpenProgress {
   /** Progress tokens by the id of their request. */
   readonly #tokens = new Map<RequestId, unknown>();
@@ -17,7 +17,7 @@ export class OpenProgress {
   }
 
   /**
-   * Says whether a message of the server may be written: anything but progress of a request that has its answer.
+   * Returns true if a message of the server may be written: anything but progress of a request that has its answer.
    * @see MCP 2026-07-28 "Progress" (C6-03)
    */
   allows({ id, method, params }: Message): boolean {

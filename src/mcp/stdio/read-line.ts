@@ -9,7 +9,7 @@ import { isRefusal, type Refusal } from '../refusal.ts';
 /**
  * Reads one line of a client as a JSON-RPC message, or a batch of them.
  * @param isRelayed whether the messages go on to servers elsewhere, which get numbers as they were written (FA-40)
- * @returns undefined for a blank line; a refusal names the id of the message where it can be made out
+ * @returns undefined for a blank line; a refusal names the id of the message if it can be made out
  * @see MCP transports "stdio"; JSON-RPC 2.0 sections 4 and 5 (B1-01, B1-03, T-150)
  */
 export function readLine(line: Uint8Array, isRelayed: boolean): Messages | Refusal | undefined {

@@ -1,14 +1,14 @@
-/** How many bytes may be held for clients that have not taken them. */
+/** Limits of the bytes held for clients that have not read them. */
 export interface HeldBytesLimits {
   /** For one account, whatever its clients. */
   perAccount: number;
   /** For all of them. */
   total: number;
-  /** How long a client may take nothing while others need the room, in seconds. */
+  /** Seconds that a client may read nothing while others need the room. */
   patienceSeconds: number;
 }
 
-/** Whose bytes are held. */
+/** Owner of held bytes. */
 export interface Owner {
   /** See `accountKeyPrefix`; empty if it is not known whose they are, such as on the pipe of a shared program. */
   account: string;
@@ -35,7 +35,7 @@ export interface LostBytes {
 /** Bytes that wait for one client. */
 export interface OutgoingBytes {
   /**
-   * Says how many bytes wait now.
+   * Sets the number of waiting bytes.
    * @returns whether there is room for them; if not, nothing has changed
    */
   set(bytes: number): boolean;
@@ -55,7 +55,7 @@ export interface IncomingBytes {
   end(): void;
 }
 
-/** How the reading of an answer is steered. */
+/** Controls of the reading of a response. */
 export interface Reading {
   /** Reads nothing more until there is room. */
   pause(): void;
@@ -64,7 +64,7 @@ export interface Reading {
   giveUp(): void;
 }
 
-/** What is no larger than this is not waited with, in bytes: calls with small answers go on whatever the others do. */
+/** Bytes up to which a response never waits: calls with small responses continue whatever the others do. */
 export const smallBytes = 64 * 1024;
 
 /**
@@ -90,23 +90,23 @@ interface Reader {
 interface Waiter {
   account: string;
   reading: Reading;
-  /** How much more it needs before it goes on. */
+  /** Additional bytes that it needs before it continues. */
   needs: number;
   /** The turn in which it began to wait. */
   since: number;
-  /** Whether it goes on without room: it was given up, or everything else waits for it. */
+  /** True if it goes on without room: it was given up, or everything else waits for it. */
   isExempt: boolean;
   /** It may go on. */
   goOn(): void;
 }
 
-/** Which budget has no room. */
+/** The budget without room. */
 interface Full {
   account: boolean;
   total: boolean;
 }
 
-/** What an installation holds unless its settings say otherwise. A machine with 1 GB survives it. */
+/** Default limits of an installation. A machine with 1 GB survives them. */
 export const defaultHeldBytes: HeldBytesLimits = {
   perAccount: 64_000_000,
   total: 128_000_000,
@@ -148,14 +148,14 @@ export class HeldBytes {
     return this.#all.incoming + this.#all.outgoing;
   }
 
-  /** What waits for clients. */
+  /** Bytes waiting for clients. */
   get outgoingBytes(): number {
     return this.#all.outgoing;
   }
 
   /**
-   * Whether so many bytes more may wait for clients of an account. Cuts off those that have taken nothing for too long, if
-   * that makes room.
+   * Returns true if so many bytes more may wait for clients of an account. Cuts off those that have taken nothing for
+   * too long, if that makes room.
    */
   hasRoom(account: string, bytes: number): boolean {
     for (;;) {

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { type HeldBytes, type Loss, type OutgoingBytes, type Owner, smallBytes } from './held-bytes.ts';
 
-/** How much of a large text is handed to the socket at once, in bytes: whether a client takes it shows after each. */
+/** Bytes of a large text passed to the socket at once: after each part it shows whether the client reads. */
 const pieceBytes = 256 * 1024;
 
 const nothing = (): void => undefined;
 
-/** Who takes a response, and where the bytes that wait for it are counted. */
+/** Receiver of a response, and the counter of its waiting bytes. */
 export interface Recipient {
   held: HeldBytes;
   /** Absent before it is known who asks. */
@@ -23,7 +23,7 @@ export class HeldWriter {
   readonly #recipient: Recipient;
   /** Large texts, the first of which is being written. */
   readonly #texts: Buffer[] = [];
-  /** How much of the first one was written. */
+  /** Written part of the first one. */
   #written = 0;
   /** Length of all of them. */
   #textBytes = 0;
@@ -35,17 +35,17 @@ export class HeldWriter {
     this.#recipient = recipient;
   }
 
-  /** Whether more may be written. */
+  /** True if more may be written. */
   get isOpen(): boolean {
     return !this.#isEnding && !this.response.writableEnded && !this.response.destroyed;
   }
 
-  /** Whether the client has something to take. */
+  /** True if the client has something to take. */
   get isBehind(): boolean {
     return this.#texts.length > 0 || this.response.writableLength > 0;
   }
 
-  /** Whether there is room for a text. If not, that is noted, and who wants to write it says something else. */
+  /** Returns true if there is room for a text. If not, that is noted, and who wants to write it says something else. */
   takes(text: string): boolean {
     if (text.length <= smallBytes || this.response.destroyed) return true;
     const bytes = Buffer.byteLength(text);
@@ -116,7 +116,7 @@ export class HeldWriter {
       : { account: '', client: '' };
   }
 
-  /** What waits. A large text is held as a whole until the socket has all of it. */
+  /** Waiting texts. A large text is held as a whole until the socket has all of it. */
   get #waitingBytes(): number {
     // What the socket has of the first text is counted with that text.
     return this.#textBytes + (this.#written > 0 ? 0 : this.response.writableLength);

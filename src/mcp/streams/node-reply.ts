@@ -9,7 +9,7 @@ import type { EventStream, Reply } from './reply.ts';
 
 type ReplyHeaders = Readonly<Record<string, string>>;
 
-/** When a client that got no answer for want of room may send its request again, in seconds. */
+/** Seconds after which a client that got no response for lack of room may send its request again. */
 const retryAfterSeconds = '5';
 
 /**
@@ -21,7 +21,7 @@ export class NodeReply implements Reply {
   readonly #sendTogether: WriteBatcher;
   readonly #recipient: Recipient;
   readonly #writer: HeldWriter;
-  /** Whether it was answered in full, which may still have to leave. */
+  /** True if it was answered in full, which may still have to leave. */
   #isAnswered = false;
 
   constructor(response: ServerResponse, pulse: Pulse, sendTogether: WriteBatcher, recipient: Recipient) {

@@ -14,19 +14,19 @@ export interface EventStream {
    * @returns ends that, to be called before the message is sent; undefined if there is no room for the message
    */
   park(message: unknown): (() => void) | undefined;
-  /** Tells the client how long to wait before it reconnects, in milliseconds. */
+  /** Sets the client's reconnection time, in milliseconds. */
   retry(milliseconds: number): void;
   /** Ends it after what was sent. */
   end(): void;
-  /** Calls back once, when the stream was ended or the client is gone; at once where that is so already. */
+  /** Calls back once, when the stream was ended or the client is gone; at once if that is so already. */
   onClose(callback: () => void): void;
 }
 
 /** The HTTP answer to one request. The first call decides what it is; a second one throws. */
 export interface Reply {
-  /** Whether an answer was begun. */
+  /** True if an answer was begun. */
   readonly isBegun: boolean;
-  /** Whether the client is gone, or was answered in full. */
+  /** True if the client is gone, or was answered in full. */
   readonly isClosed: boolean;
   /** As of a stream: counts a message until others are there, with which it is sent. */
   park(message: unknown): (() => void) | undefined;
@@ -36,6 +36,6 @@ export interface Reply {
   empty(status: number, headers?: Readonly<Record<string, string>>): void;
   /** Answers with a stream, its headers and a comment at once. */
   stream(headers?: Readonly<Record<string, string>>): EventStream;
-  /** Calls back once, when the answer is out or the client is gone; at once where that is so already. */
+  /** Calls back once, when the answer is out or the client is gone; at once if that is so already. */
   onClose(callback: () => void): void;
 }

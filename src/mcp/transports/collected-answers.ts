@@ -16,12 +16,12 @@ export class CollectedAnswers {
     this.#missing = this.#answers.size;
   }
 
-  /** Whether there is one request alone, whose answer waits for no other. */
+  /** True if there is one request alone, whose answer waits for no other. */
   get isAlone(): boolean {
     return this.#answers.size <= 1;
   }
 
-  /** Whether nothing is missing any more. */
+  /** True if nothing is missing any more. */
   get isComplete(): boolean {
     return this.#missing === 0;
   }
@@ -50,7 +50,7 @@ export class CollectedAnswers {
     for (const [id, answer] of this.#answers) if (!answer) this.take(errorAnswer(id, error));
   }
 
-  /** Gives the answers there are, in the order of the requests. */
+  /** Returns the answers there are, in the order of the requests. */
   list(): Message[] {
     return [...this.#answers.values()].filter((answer) => answer !== undefined);
   }
@@ -68,7 +68,7 @@ export function errorAnswer(
   return { jsonrpc: '2.0', id, error };
 }
 
-/** Says whether two of the requests share an id, so that their answers could not be told apart (B7-13, T-142). */
+/** Returns true if two of the requests share an id, so that their answers could not be told apart (B7-13, T-142). */
 export function hasRepeatedId(requests: readonly RequestMessage[]): boolean {
   return requests.length > 1 && new Set(requests.map(({ id }) => id)).size < requests.length;
 }

@@ -46,14 +46,14 @@ export interface ModernTransport {
   listTools(authInfo: AuthInfo): Promise<ToolList>;
   /** Ends the streams of those who listen, each with its result. */
   endListening(): void;
-  /** Ends all streams, each with its result where it has one, and the servers. */
+  /** Ends all streams, each with its result if it has one, and the servers. */
   close(): Promise<void>;
 }
 
-/** What the transport is made of. */
+/** Parts of the transport. */
 export interface ModernTransportOptions {
   source: ServerSource;
-  /** Serves clients of this revision where the server is of an older era. */
+  /** Serves clients of this revision if the server is of an older era. */
   conversations: Conversations;
   declareExtensions: DeclareExtensions;
   served: ServedMethods;
@@ -109,7 +109,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
 
   const checkParameters = createParameterCheck();
 
-  /** What is wrong with a request, before a server sees it. */
+  /** Fault of a request, found before a server sees it. */
   const checkRequest = async (
     backend: Backend,
     request: RequestMessage,
@@ -215,13 +215,13 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   };
 }
 
-/** Who sent a request, and where its answer goes. */
+/** The sender of a request, and the target of its response. */
 interface From {
   caller: Caller;
   reply: Reply;
 }
 
-/** Whether what is behind says itself what is wrong with the request's `_meta`. */
+/** Returns true if what is behind says itself what is wrong with the request's `_meta`. */
 function isLeftTo({ checksEnvelope }: Backend, request: RequestMessage): boolean {
   return checksEnvelope === 'all' || (checksEnvelope === 'values' && hasRequiredMeta(request));
 }

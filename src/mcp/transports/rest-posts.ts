@@ -54,7 +54,7 @@ export class RestPosts {
     this.#say = say;
   }
 
-  /** How many requests run. */
+  /** Number of running requests. */
   get size(): number {
     return this.#waiting.size;
   }
@@ -93,7 +93,7 @@ export class RestPosts {
     });
   }
 
-  /** Takes what the server says: answers go where they belong, requests are refused, notifications dropped. */
+  /** Handles the server's messages: passes on responses, rejects requests, drops notifications. */
   hear(message: Message): void {
     const { id, method } = message;
     if (id === undefined) return;
@@ -118,7 +118,7 @@ export class RestPosts {
     }
   }
 
-  /** Gives a message the id the server is to see; undefined for one that means nothing here. */
+  /** Returns a message the id the server is to see; undefined for one that means nothing here. */
   #rewrite(message: Message, post: Post): Message | undefined {
     const { id, method, params } = message;
     if (method === undefined) return undefined;

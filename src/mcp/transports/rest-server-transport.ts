@@ -15,7 +15,7 @@ import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './
 import { checkRestAddress, loopbackHosts } from './rest-address.ts';
 import { RestPosts } from './rest-posts.ts';
 
-/** How a Rest server listens, and who may call it. */
+/** Options of a Rest server: its address and its callers. */
 export interface RestServerTransportOptions {
   /** Path it serves; `/rest` by default. */
   endpoint?: string;
@@ -25,7 +25,9 @@ export interface RestServerTransportOptions {
   host?: string;
   /** Names under which clients reach it: others in `Host` or `Origin` are refused. Those of this machine by default. */
   allowedHosts?: readonly string[];
-  /** Says who sends a request; undefined refuses it with 401. Without it everybody who reaches the port may call. */
+  /**
+   * Returns the caller of a request; undefined rejects it with 401. Without it everybody who reaches the port may call.
+   */
   authenticate?(request: IncomingMessage): AuthInfo | undefined | Promise<AuthInfo | undefined>;
   /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
   timeoutMs?: number;
@@ -52,8 +54,8 @@ export class RestServerTransport implements Transport {
   #server: Server | undefined;
 
   /**
-   * @param options where to listen and whom to serve
-   * @throws TypeError for an option that there is not, and an endpoint that is no path
+   * @param options its address and its callers
+   * @throws TypeError for an unknown option, and for an endpoint that is no path
    */
   constructor(options: RestServerTransportOptions = {}) {
     checkOptions(options);
@@ -122,7 +124,7 @@ export class RestServerTransport implements Transport {
 
   /**
    * Answers one request, of this transport's own HTTP server or of another one.
-   * @param parsedBody the body as JSON, where another handler read it already
+   * @param parsedBody the body as JSON, if another handler has read it
    */
   async handleRequest(
     request: IncomingMessage,
@@ -249,7 +251,7 @@ export class RestServerTransport implements Transport {
   }
 }
 
-/** What is said to who is refused by a header. */
+/** Message for a request rejected by a header. */
 const forbidden = {
   Host: 'Forbidden: the Host header names no host of this server; list it in allowedHosts to serve it',
   Origin: 'Forbidden: the Origin header names another site; list its host in allowedHosts to serve its pages',

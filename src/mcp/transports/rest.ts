@@ -41,8 +41,8 @@ export function createRestTransport(options: StatelessTransportOptions): Serve {
 }
 
 /**
- * Gives the body of an answer: one answer as it is, several as an array (B7-08).
- * @returns undefined where there is nothing to answer, for 202
+ * Returns the body of an answer: one answer as it is, several as an array (B7-08).
+ * @returns undefined if there is nothing to answer, for 202
  */
 export function restBody<T>(answers: readonly T[]): T | readonly T[] | undefined {
   return answers.length > 1 ? answers : answers[0];
@@ -64,7 +64,7 @@ export function checkRestAccept(accept: string | undefined): Refusal | undefined
   return acceptsJson(accept) ? undefined : { reason: 'json_not_acceptable', headers: shortConnection };
 }
 
-/** Says whether an `Accept` header takes JSON, whatever it says of event streams. */
+/** Returns true if an `Accept` header takes JSON, whatever it says of event streams. */
 export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || checkAccept('POST', `${accept}, text/event-stream`) === undefined;
 }

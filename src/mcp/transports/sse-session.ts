@@ -31,7 +31,7 @@ interface Held {
 /** More of them end the session. */
 const maxHeld = 100;
 
-/** What a session is made of. */
+/** Parts of the session. */
 export interface SseSessionOptions {
   /** See `principalKey`. */
   principal: string;
@@ -41,7 +41,7 @@ export interface SseSessionOptions {
   conversations: Conversations;
   accessWatch: AccessWatch;
   calls: CallLimit;
-  /** How long it lives while the client says nothing and waits for nothing, in milliseconds. */
+  /** Idle time of a session, in milliseconds: the client sends nothing and waits for nothing. */
   idleMs: number;
   logger: Logger;
   /** Called once when it ends. */
@@ -102,7 +102,7 @@ export class SseSession implements Listener {
     return this.#isEnded;
   }
 
-  /** Whether nothing it asked waits for an answer. */
+  /** True if nothing it asked waits for an answer. */
   get isIdle(): boolean {
     return this.#running.size === 0;
   }

@@ -10,7 +10,7 @@ import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { SseSession } from './sse-session.ts';
 import type { Serve } from './transport.ts';
 
-/** What the transport is made of. */
+/** Parts of the transport. */
 export interface SseTransportOptions {
   conversations: Conversations;
   /** Public URL of the endpoint that messages are posted to, without a query. */
@@ -21,7 +21,7 @@ export interface SseTransportOptions {
   /** Counts the streams of a principal and of all; each that begins is ended once. */
   streams: { begin(principal: string): Refusal | undefined; end(principal: string): void };
   calls: CallLimit;
-  /** How long a stream lives on which the client says nothing and waits for nothing, in milliseconds; 5 minutes by default. */
+  /** Idle time of a stream, in milliseconds; 5 minutes by default. */
   idleMs?: number;
   logger: Logger;
 }

@@ -20,14 +20,14 @@ import { closing, type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
 
-/** What single calls are answered with. */
+/** Options of single calls. */
 export interface StatelessCallsOptions {
   conversations: Conversations;
   /** Judges messages by the scopes of who sends them. */
   gate: Pick<ScopeGate, 'check'>;
   /** Counts the calls in flight of a principal. */
   calls: CallLimit;
-  /** Tells when a caller's access ends. */
+  /** Calls back when a caller's access ends. */
   access: AccessWatch;
   /** Longest wait for the answers to one POST, in milliseconds. */
   timeoutMs: number;
@@ -40,7 +40,7 @@ export interface StatelessCallsOptions {
 export interface StatelessCall {
   /** No two requests share an id. */
   messages: Messages;
-  /** The revision the server is to speak, where the call does not initialize. */
+  /** The revision that the server is to speak, if the call does not initialize. */
   protocolVersion: string;
   sender: Sender & { authInfo: AuthInfo };
   /** Calls back once when nobody waits for the answers any more. */
@@ -76,7 +76,7 @@ const noBackChannel: JsonRpcError = {
     'This client is connected without a session, so the server cannot ask it anything (no sampling, elicitation or roots).',
 };
 
-/** How long a call runs before its caller's access is watched, in milliseconds: most calls are over by then. */
+/** Milliseconds after which the access of a running call is watched: most calls are over before. */
 const watchAfterMs = 300;
 
 const clientInfo = { name: 'stateless-client', version: '0' };

@@ -8,7 +8,7 @@ import { hasRepeatedId } from './collected-answers.ts';
 import { createStatelessCalls, type StatelessCall, type StatelessCallsOptions } from './stateless-calls.ts';
 import type { Posted, Serve } from './transport.ts';
 
-/** What a transport without sessions is made of: this one, and Rest. */
+/** Options of a transport without sessions: this one, and Rest. */
 export interface StatelessTransportOptions extends Omit<StatelessCallsOptions, 'timeoutMs'> {
   /** The endpoint's public URL. */
   url: URL;
@@ -73,7 +73,7 @@ export function checkStatelessPost({ messages: { isBatch, requests } }: Posted):
   return hasRepeatedId(requests) ? { reason: 'request_id_in_use' } : undefined;
 }
 
-/** Says who sent an exchange's messages; the request itself is built when a tool looks. */
+/** Returns the sender of an exchange's messages; the request itself is built when a tool reads it. */
 export function senderOf(exchange: Exchange, url: URL): StatelessCall['sender'] {
   return { authInfo: exchange.authInfo, request: () => toWebRequest(exchange, url) };
 }

@@ -12,7 +12,7 @@ import type { Session } from '../sessions/session.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
 import type { Posted, Serve } from './transport.ts';
 
-/** What the transport is made of. */
+/** Parts of the transport. */
 export interface StreamableHttpOptions {
   sessions: SessionRegistry;
   /** The endpoint's public URL. */

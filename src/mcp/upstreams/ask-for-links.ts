@@ -15,12 +15,12 @@ const revisionWithUrls = '2025-11-25';
 
 const urlElicitationRequired = -32042;
 
-/** Says whether an answer tells that something went wrong. */
+/** Returns true if an answer tells that something went wrong. */
 function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
   return error !== undefined || (result as { isError?: unknown } | undefined)?.isError === true;
 }
 
-/** Gives what the person has to give where a call failed for it. */
+/** Returns the input that the user must provide if a call failed for lack of it. */
 export function missingOf(
   answer: { result?: unknown; error?: object | undefined },
   caller: AuthInfo | undefined,
@@ -35,7 +35,7 @@ class LinkAsker implements Listener {
   readonly #listener: Listener;
   readonly #watch: LinkWatch;
   readonly #callers = new Map<RequestId, AuthInfo>();
-  /** Whether the client can open URLs; known once the server has answered `initialize`. */
+  /** True if the client can open URLs; known once the server has answered `initialize`. */
   canAsk = false;
 
   constructor(listener: Listener, logger: Logger) {

@@ -1,10 +1,10 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { MissingLink, UpstreamAccess } from './upstream-access.ts';
 
-/** What one message of a caller may have of upstreams, and what was found missing while it was served. */
+/** A caller's access to upstreams within one message, and the input found missing meanwhile. */
 export interface CallerUpstreams {
   readonly access: UpstreamAccess;
-  /** How long a person who is linking just now is waited for, in milliseconds. */
+  /** Milliseconds that a call waits for a user who is linking an account. */
   patienceMs: number;
   missing?: MissingLink;
 }
@@ -12,8 +12,8 @@ export interface CallerUpstreams {
 const ofMessages = new WeakMap<AuthInfo, CallerUpstreams>();
 
 /**
- * Lets the tools that serve one message ask upstreams as its sender. What they find missing is noted for this message
- * alone, so the caller it gives is an object of its own, also where one token sends many messages at once (T-092).
+ * Lets the tools that serve one message ask upstreams as its sender. Missing input is recorded for this message only,
+ * so the returned caller is an object of its own, even if one token sends many messages at once (T-092).
  */
 export function withUpstreams(caller: AuthInfo, access: UpstreamAccess): AuthInfo {
   const own = Object.freeze({ ...caller });
@@ -21,7 +21,7 @@ export function withUpstreams(caller: AuthInfo, access: UpstreamAccess): AuthInf
   return own;
 }
 
-/** Gives what a caller's message may have of upstreams; undefined where there are none. */
+/** Returns what a caller's message may have of upstreams; undefined if there are none. */
 export function upstreamsOf(caller: AuthInfo): CallerUpstreams | undefined {
   return ofMessages.get(caller);
 }
@@ -50,7 +50,7 @@ export function withoutPatience(caller: AuthInfo): AuthInfo {
   return upstreams ? withUpstreams(caller, upstreams.access) : Object.freeze({ ...caller });
 }
 
-/** Gives how long the person behind a message is waited for, in milliseconds. */
+/** Returns how long the person behind a message is waited for, in milliseconds. */
 export function patienceOf(caller: AuthInfo): number {
   return upstreamsOf(caller)?.patienceMs ?? patient.get(caller) ?? 0;
 }

@@ -6,22 +6,22 @@ import { missingOf } from './ask-for-links.ts';
 import { withPatience } from './caller-upstreams.ts';
 
 /**
- * How long the retry of a call waits for its person, who has only just been sent to the page, in milliseconds. Clients
- * wait a minute for an answer.
+ * Milliseconds that the retry of a call waits for its user, who was just sent to the page. Clients wait a minute for a
+ * response.
  */
 const patienceMs = 30_000;
 
-/** How the keys of what is asked for begin; the name of what is missing follows. */
+/** Prefix of the keys of requested input; the name of the missing input follows. */
 const keyPrefix = 'gatehouse-';
 
-/** What the person answered to what we asked for, by its key. */
+/** The user's responses to the requests, by key. */
 function responses({ params }: RequestMessage): [string, unknown][] {
   const given = params?.inputResponses;
   return isRecord(given) ? Object.entries(given).filter(([key]) => key.startsWith(keyPrefix)) : [];
 }
 
 /**
- * Has a call wait for its person where it is the retry of one that asked them to open a URL: in this revision that they
+ * Has a call wait for its person if it is the retry of one that asked them to open a URL: in this revision that they
  * agreed to is all that is told, not that they are done (C7-04).
  * @returns the caller to go on with
  */

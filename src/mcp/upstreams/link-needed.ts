@@ -1,14 +1,14 @@
 import type { MissingInput } from './missing-input.ts';
 import type { MissingLink, UpstreamAccess } from './upstream-access.ts';
 
-/** What a person is told who has to link, where a client shows it beside the URL. */
+/** Message for a user who must link an account, if a client shows it beside the URL. */
 export function invitation({ missing, label }: MissingLink): string {
   return missing === 'link'
     ? `This needs your account at ${label}. Link it to your account here.`
     : `This needs more from your account at ${label} than you have allowed so far. Allow it here.`;
 }
 
-/** Says what is missing at an upstream in the form of everything that only a person can give. */
+/** Describes missing upstream access in the form of all input that only a user can provide. */
 export function inputOfLink(missing: MissingLink, access: Pick<UpstreamAccess, 'isGiven'>): MissingInput {
   const { upstream, url, accountId, scopes } = missing;
   return {
@@ -28,7 +28,7 @@ export class UpstreamLinkNeeded extends Error {
   override name = 'UpstreamLinkNeeded';
   /** Name of the upstream in the settings. */
   readonly upstream: string;
-  /** The page where the person gives it. */
+  /** The page if the person gives it. */
   readonly url: string;
   constructor(missing: MissingLink) {
     const { upstream, url } = missing;

@@ -6,13 +6,13 @@ import type { MissingInput } from './missing-input.ts';
 /** Most things one conversation waits for; the oldest is not waited for any more beyond. */
 const maxWatched = 20;
 
-/** How long somebody may take, in milliseconds. */
+/** Maximum time for linking, in milliseconds. */
 const watchedMs = 600_000;
 
-/** How often it is looked whether they have, in milliseconds: another process may be where they do. */
+/** Interval of the checks whether the account is linked, in milliseconds: another process may have linked it. */
 const defaultLookEveryMs = 1_000;
 
-/** What one conversation waits for its person to give. */
+/** Input that one conversation waits for. */
 export class LinkWatch {
   readonly #tell: (elicitationId: string) => void;
   readonly #logger: Logger;

@@ -4,25 +4,25 @@ import type { JsonRpcError } from '../conversations/conversation.ts';
 export interface MissingInput {
   /** Names what is missing, for the client that asks its person. */
   name: string;
-  /** Tells it from everything else that is missing, of whomever. */
+  /** Unique key among all missing input. */
   key: string;
-  /** What the person is told beside the URL. */
+  /** Message for the user beside the URL. */
   message: string;
-  /** The page of ours where they give it; they log in there, so it opens nothing by itself (C7-04). */
+  /** Page on which the user provides it; the page requires a login, so the URL opens nothing by itself (C7-04). */
   url: string;
-  /** Whether they have given it. It is looked often. */
+  /** Returns true if they have given it. It is looked often. */
   isGiven(): Promise<boolean>;
 }
 
 const ofErrors = new WeakMap<object, MissingInput>();
 
-/** Notes what is missing where a call is refused with an error: clients that can open URLs are asked for it instead. */
+/** Records missing input if a call is rejected with an error: clients that can open URLs get a request instead. */
 export function withMissingInput(error: JsonRpcError, missing: MissingInput): JsonRpcError {
   ofErrors.set(error, missing);
   return error;
 }
 
-/** Gives what is missing where a call was refused with this very error. No error that a server wrote is one of these. */
+/** Returns the missing input if a call was rejected with this very error. No server's own error is one of these. */
 export function missingInputOf(error: object | undefined): MissingInput | undefined {
   return error && ofErrors.get(error);
 }

@@ -7,9 +7,9 @@ export interface UpstreamCall {
   upstream: string;
   url: string | URL;
   init: RequestInit;
-  /** What the upstream must have given the token for. */
+  /** Scopes that the upstream must have granted to the token. */
   scopes: readonly string[];
-  /** How long somebody who is linking just now is waited for, in milliseconds. */
+  /** Milliseconds that a call waits for a user who is linking an account. */
   patienceMs: number;
   /** Ends it with the call of the tool. */
   signal?: AbortSignal | undefined;
@@ -19,12 +19,12 @@ export interface UpstreamCall {
 export interface MissingLink {
   missing: 'link' | 'scopes';
   upstream: string;
-  /** What people call the upstream. */
+  /** Display name of the upstream. */
   label: string;
-  /** The page of ours where they give it; they log in there, so it opens nothing by itself (C7-04). */
+  /** Page on which the user links; the page requires a login, so the URL opens nothing by itself (C7-04). */
   url: string;
   accountId: string;
-  /** What the tool needs the token for. */
+  /** Purpose of the token. */
   scopes: readonly string[];
 }
 
@@ -36,11 +36,11 @@ export interface UpstreamAccess {
    * @throws Error for the tool, which says what to do and has no secrets in it
    */
   call(call: UpstreamCall): Promise<Response | MissingLink>;
-  /** Whether the person has given what was missing. */
+  /** Returns true if the person has given what was missing. */
   isGiven(missing: MissingLink): Promise<boolean>;
 }
 
-/** Tells what is missing from an answer. */
+/** Type guard for missing access. */
 export function isMissingLink(answer: Response | MissingLink): answer is MissingLink {
   return 'missing' in answer;
 }

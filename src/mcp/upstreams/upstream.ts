@@ -9,7 +9,7 @@ export interface UpstreamContext extends CallContext {
   signal?: AbortSignal;
 }
 
-/** What a tool needs of an upstream. */
+/** Scopes that a tool needs at an upstream. */
 export interface UpstreamNeeds {
   /** Scopes of the upstream that the token must have been given for, in addition to those of the settings. */
   scopes?: readonly string[];
@@ -18,22 +18,22 @@ export interface UpstreamNeeds {
 /** The API of an upstream, as the account that called the tool. */
 export interface CallerUpstream {
   /**
-   * Sends a request with the caller's own access token: to the hosts in `apiHosts` of the upstream alone, renewed where it
-   * has ended, once more where the API answers 401, and ended when the call of the tool ends. Redirects are followed within
-   * the same host by GET and HEAD; every other one is given as it came, and was not followed.
+   * Sends a request with the caller's own access token: to the hosts in `apiHosts` of the upstream alone, renewed if it
+   * has ended, once more if the API responds 401, and ended when the call of the tool ends. Redirects are followed
+   * within the same host by GET and HEAD; every other one is given as it came, and was not followed.
    * @param url https, on one of these hosts
    * @param init as for `fetch`; the `Authorization` header is ours
    * @returns the answer, whatever its status, read whole
-   * @throws UpstreamLinkNeeded where the person has to link their account first; Error that says what to do
+   * @throws UpstreamLinkNeeded if the person has to link their account first; Error that says what to do
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
 }
 
 /**
- * Gives a tool, prompt or resource the API of an upstream in the name of whoever is calling it. It sees no token.
+ * Returns a tool, prompt or resource the API of an upstream in the name of whoever is calling it. It sees no token.
  * @param context the context its handler was called with
  * @param name of the upstream in the settings
- * @throws Error outside of a Gatehouse endpoint, and where there are no upstreams
+ * @throws Error outside of a Gatehouse endpoint, and if there are no upstreams
  */
 export function upstream(context: UpstreamContext, name: string, needs: UpstreamNeeds = {}): CallerUpstream {
   const caller = callerOf(context);

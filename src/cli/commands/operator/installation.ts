@@ -174,7 +174,7 @@ export async function openInstallation(
  * Opens an installation for an operator's command and closes it afterwards. The server may be running.
  * @param mayCreate allows creating an installation: in the folder of the config file, in the default folder, or in an
  *   existing folder named by `--data`; otherwise a missing installation is an error, most often a wrong path
- * @throws CliError where there is no installation; StorageFault, KeyFileFault, SettingsRefused
+ * @throws CliError if there is no installation; StorageFault, KeyFileFault, SettingsRefused
  */
 export async function withAdministration<T>(
   options: InstallationOptions,

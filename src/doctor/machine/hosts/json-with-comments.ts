@@ -6,7 +6,7 @@ const lexeme =
  * Reads JSON as editors write it: with comments and a comma after the last entry.
  * @param text the file
  * @returns the value
- * @throws SyntaxError where it is no JSON even so
+ * @throws SyntaxError if it is no JSON even so
  */
 export function parseJsonWithComments(text: string): unknown {
   return JSON.parse(

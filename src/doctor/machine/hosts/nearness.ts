@@ -17,8 +17,8 @@ function parts(url: string): { host: string; path: string; query: string } | und
 const withoutDigits = (text: string): string => text.replace(/\d+/g, '#');
 
 /**
- * Says whether two URLs were meant to be the same: a variant differs in what clients treat differently (scheme, slash,
- * case, name of loopback), a typo in a letter or two. What differs in numbers only are different servers.
+ * Returns true if two URLs were meant to be the same: a variant differs in what clients treat differently (scheme,
+ * slash, case, name of loopback), a typo in a letter or two. What differs in numbers only are different servers.
  * @param examined URL under examination
  * @param configured URL of an entry
  */

@@ -11,7 +11,7 @@ export interface Holding {
   account: string;
 }
 
-/** How much of a body is read, and for how long. */
+/** Limits of reading a body: its size and its time. */
 export interface BodyLimits {
   maxBytes: number;
   deadlines: Deadlines;

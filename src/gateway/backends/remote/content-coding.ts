@@ -19,7 +19,7 @@ function nameOf(coding: string | undefined): string {
   return coding?.trim().toLowerCase() ?? '';
 }
 
-/** Whether a body with this `Content-Encoding` can be read; one without any can. */
+/** Returns true if a body with this `Content-Encoding` can be read; one without any can. */
 export function isReadableCoding(coding: string | undefined): boolean {
   const name = nameOf(coding);
   return name === '' || name === 'identity' || decoders.has(name);

@@ -8,7 +8,7 @@ import { redirectTarget } from './redirect-target.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
-/** How long a server may take to say where messages go, in milliseconds. */
+/** Milliseconds that a server may take to name the address for messages. */
 const endpointMs = 10_000;
 
 /**

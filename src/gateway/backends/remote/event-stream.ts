@@ -17,7 +17,7 @@ export interface StreamEvent {
 export interface StreamPosition {
   /** Id of the last complete event that had one, as the value of a header, a byte a character. */
   lastEventId?: string | undefined;
-  /** How long the server wants to be left alone before, in milliseconds. */
+  /** Milliseconds that the server wants to wait before. */
   retryMs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ const maxIdLength = 1024;
 /** RFC 9110 section 5.5. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]+$/;
 
-/** Why a stream is over. */
+/** Reason why a stream ended. */
 export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
 
 /** Limits for the events of a stream. */

@@ -1,6 +1,6 @@
 import type { FullLimit } from '../backend-errors.ts';
 
-/** How much a server by URL may have under way at once. */
+/** Limits of what runs at a server by URL. */
 export interface ConnectionLimits {
   /** The setting that the others are parts of. */
   maxConnections: number;
@@ -11,7 +11,7 @@ export interface ConnectionLimits {
   maxHeld: number;
 }
 
-/** Says to the operator which limit is full, and which setting raises it. */
+/** Names the reached limit and its setting in the log. */
 export function describeFull(
   full: FullLimit,
   { maxConnections, total, perAccount, maxHeld }: ConnectionLimits,

@@ -8,16 +8,16 @@ import type { FullLimit } from '../backend-errors.ts';
 import type { Wire } from './wire.ts';
 import type { WireFailure } from './wire-answer.ts';
 
-/** How a server reached by URL is spoken to. */
+/** Protocol of a server reached by URL. */
 export type LinkKind = 'http' | 'sse' | 'rest';
 
-/** Why a request gets no answer. */
+/** Reason why a request gets no response. */
 export interface LinkFailure extends WireFailure {
-  /** HTTP status, where there is one. */
+  /** HTTP status, if there is one. */
   status?: number;
-  /** Whether the server may be one of another transport: it did not know what was asked of it. */
+  /** True if the server may be one of another transport: it did not know what was asked of it. */
   mayBeOther?: boolean;
-  /** Which limit is full, where it is `backend_busy`. */
+  /** The reached limit, if it is `backend_busy`. */
   full?: FullLimit;
 }
 
@@ -40,9 +40,9 @@ export interface LinkListener {
 /** One session at a server that is reached by URL, however it is spoken to. */
 export interface Link {
   readonly kind: LinkKind;
-  /** Whether the server keeps a session for it, which it may forget. */
+  /** True if the server keeps a session for it, which it may forget. */
   readonly hasSession: boolean;
-  /** Whether an answer may still come over it. */
+  /** True if an answer may still come over it. */
   readonly isBusy: boolean;
   /** Begins the session. The answer comes to the listener, as to any request. */
   open(initialize: RequestMessage): void;
@@ -52,19 +52,19 @@ export interface Link {
   use(credentials: Credentials): void;
   /** Nobody waits for the answer to a request any more. */
   drop(id: RequestId): void;
-  /** Ends the session, and tells the server where it can be told. The listener hears nothing more. */
+  /** Ends the session, and tells the server if it can be told. The listener hears nothing more. */
   close(): Promise<void>;
 }
 
-/** What every link to a backend is made of. */
+/** Parts of the every link to a backend. */
 export interface LinkParts {
   wire: Wire;
   url: URL;
   /** Headers of every request to the backend, names and values in turn. */
   headers: readonly string[];
-  /** What the server is told on behalf of the caller at first. */
+  /** Initial headers on behalf of the caller. */
   credentials: Credentials;
-  /** Whose calls it carries. */
+  /** Owner of its calls. */
   account: string;
   /** Requests under way. */
   lanes: FairQueue;

@@ -17,14 +17,17 @@ export type FindAll = (
   answer: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
 ) => void;
 
-/** Whether an address is one of this machine or of a private network, where a line without TLS is the operator's own. */
+/**
+ * Returns true if an address is one of this machine or of a private network, to which the operator may use a connection
+ * without TLS.
+ */
 export function isNear(address: string): boolean {
   return isLoopbackAddress(address) || isPrivateAddress(address);
 }
 
 /**
- * Creates a lookup for connections without TLS. Where one address of a host is on the public internet it fails, with
- * {@link publicAddressCode}, before anything is sent there.
+ * Creates a lookup for connections without TLS. If an address of a host is on the public internet, the lookup fails,
+ * with {@link publicAddressCode}, before anything is sent there.
  * @param find asks the system by default, which knows names of its own network
  */
 export function createNearLookup(

@@ -7,13 +7,14 @@ export type RemoteHeaders = Readonly<Record<string, string | { env: string } | {
 /** Values of an operator: they are the same in every encoding. */
 const valueForm = /^[\t\x20-\x7e]+$/;
 
-/** Says whether a request may have a header of this name beside its own. */
+/** Returns true if a request may have a header of this name beside its own. */
 export function isFreeHeader(name: string): boolean {
   return headerNamePattern.test(name) && !isOwnHeader(name);
 }
 
 /**
- * Gives those headers of a caller that a request may have beside its own: none that says how long it is or whom it is for.
+ * Returns those headers of a caller that a request may have beside its own: none that says how long it is or whom it is
+ * for.
  * @returns names and values in turn
  */
 export function freeHeaders(headers: Readonly<Record<string, string>> = {}): string[] {

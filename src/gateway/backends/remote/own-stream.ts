@@ -2,7 +2,7 @@ import { eventLimits, isEventStream, readEventStream, type StreamPosition } from
 import type { LinkParts } from './link.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
-/** What the stream of a session is made of. */
+/** Parts of the stream of a session. */
 export interface OwnStreamOptions {
   parts: LinkParts;
   path: string;
@@ -33,7 +33,7 @@ export class OwnStream {
   #hasPlace = false;
   #isClosed = false;
 
-  /** Opens it. Where too many are open already the session goes without. */
+  /** Opens it. If too many are open already, the session works without it. */
   constructor(options: OwnStreamOptions) {
     this.#options = options;
     const { streams, account } = options.parts;

@@ -13,7 +13,7 @@ export class Pieces {
   #block = nothing;
   #used = 0;
 
-  /** Whether nothing has come. */
+  /** True if nothing has come. */
   get isEmpty(): boolean {
     return this.#kept.length === 0 && this.#used === 0;
   }
@@ -33,7 +33,7 @@ export class Pieces {
     this.#used += piece.length;
   }
 
-  /** Gives all that has come, and begins anew. */
+  /** Returns all that has come, and begins anew. */
   take(): Buffer {
     this.#closeBlock();
     const kept = this.#kept;

@@ -16,14 +16,14 @@ import type { WireAnswer, WireFailure } from './wire-answer.ts';
 /** A message on its way. */
 export interface Post {
   readonly message: Message;
-  /** Set where it is a request. */
+  /** Set if it is a request. */
   readonly id: RequestId | undefined;
   /** The id it has at the server. */
   sentAs: RequestId | undefined;
   isRepeated: boolean;
-  /** Whether it has a place among those under way. */
+  /** True if it has a place among those under way. */
   hasLane: boolean;
-  /** Whether it needs nothing more: it was answered or taken, failed, or was dropped. */
+  /** True if it needs nothing more: it was answered or taken, failed, or was dropped. */
   isOver: boolean;
   /** Ends what runs for it at this moment. */
   stop: (() => void) | undefined;
@@ -32,19 +32,19 @@ export interface Post {
 /** Largest body of a refusal that is looked at, in bytes. */
 const maxRefusalBytes = 64 * 1024;
 
-/** How long requests wait for the response to `notifications/initialized`, in milliseconds: some servers never send it. */
+/** Milliseconds that requests wait for the response to `notifications/initialized`: some servers never send it. */
 const initializedMs = 500;
 
-/** How long the response to a message that is no request may take, in milliseconds: nobody waits for it. */
+/** Milliseconds that the response to a message that is no request may take: nobody waits for it. */
 const takenMs = 10_000;
 
 const untaken = new Deadlines(takenMs);
 
-/** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
+/** Requests that change nothing, and may be sent again if it is not known whether the server got them. */
 const repeatable =
   /^(?:ping|(?:prompts|resources|tools|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete)$/;
 
-/** What all links have in common: each message is a POST of its own, and some of them have to wait for another. */
+/** Base of all links: each message is a POST of its own, and some of them have to wait for another. */
 export abstract class PostingLink implements Link {
   abstract readonly kind: LinkKind;
   abstract readonly hasSession: boolean;
@@ -56,7 +56,7 @@ export abstract class PostingLink implements Link {
   /** Members of `_meta.auth`, for Rest. */
   protected auth: Credentials['auth'];
   readonly #requests = new InFlightMap<RequestId, Post>();
-  /** What waits for no answer. */
+  /** Messages that wait for no response. */
   readonly #others = new Set<Post>();
   /** Messages that wait until the server knows that we are initialized. */
   #held: Post[] | undefined;
@@ -139,12 +139,12 @@ export abstract class PostingLink implements Link {
     goOn();
   }
 
-  /** Whether the head of an answer may be taken; otherwise it is given up. */
+  /** True if the head of an answer may be taken; otherwise it is given up. */
   protected checkHead(_post: Post, _answer: WireAnswer): BackendFailure | undefined {
     return undefined;
   }
 
-  /** Whether a refusal says that the session is gone. */
+  /** True if a refusal says that the session is gone. */
   protected isSessionLost(_status: number, _body: Buffer): boolean {
     return false;
   }
@@ -169,7 +169,7 @@ export abstract class PostingLink implements Link {
     return answerOf(messages, post.sentAs, (id) => this.requestWith(id) !== undefined);
   }
 
-  /** Gives the request that waits for an answer with an id. */
+  /** Returns the request that waits for an answer with an id. */
   protected requestWith(id: RequestId | undefined): Post | undefined {
     return id === undefined ? undefined : this.#requests.get(id);
   }
@@ -327,7 +327,7 @@ export abstract class PostingLink implements Link {
   }
 }
 
-/** Whether an error is about the session, and not about what was asked in it. */
+/** Returns true if an error is about the session, and not about what was asked in it. */
 function saysSessionLost(answer: Message): boolean {
   const { message } = Object((answer as { error?: unknown }).error) as { message?: unknown };
   return typeof message === 'string' && /session/i.test(message);

@@ -19,7 +19,7 @@ export function readAnswer(bytes: Uint8Array, maxValues?: number): readonly Mess
   return messages.reason === 'empty_batch' ? [] : 'backend_answer_unreadable';
 }
 
-/** Whether a message answers a request. */
+/** Returns true if a message answers a request. */
 export function isAnswer(message: Message): boolean {
   return message.method === undefined;
 }
@@ -41,7 +41,7 @@ export function answerOf(
   return answers.length === 1 && only && 'error' in only && !isAnothers(only.id) ? only : undefined;
 }
 
-/** Whether a message is an error of 2026-07-28: whoever sent it is no server of an older transport (B5-15). */
+/** Returns true if a message is an error of 2026-07-28: whoever sent it is no server of an older transport (B5-15). */
 export function isModernError(message: Message): boolean {
   const { error } = message as { error?: unknown };
   return modernErrorCodes.has((Object(error) as { code?: unknown }).code);

@@ -16,22 +16,22 @@ import type { Restarts } from '../restarts.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 
-/** What a server reached by URL is made of. */
+/** Parts of the server reached by URL. */
 export interface RemoteServerOptions {
-  /** What it is called in errors. */
+  /** Name in errors. */
   name: string;
-  /** Gives what it is to be told on behalf of who calls, or why they cannot be served; asked for each message. */
+  /** Returns what it is to be told on behalf of who calls, or why they cannot be served; asked for each message. */
   credentials?: () => Promise<Credentials | { error: JsonRpcError }>;
-  /** Which kinds of links may be tried, the likeliest first. */
+  /** Kinds of links to try, the likeliest first. */
   kinds: () => readonly LinkKind[];
   makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
-  /** Says how long it may take to answer `initialize` from now on, in milliseconds, whatever is tried for that. */
+  /** Returns the milliseconds that it may take to respond to `initialize`, over all attempts. */
   startMs(): number;
   /** For whom it is asked. */
   account: string;
-  /** How long a session may say nothing until it is pinged, in milliseconds; 0 for never. */
+  /** Milliseconds of silence until a session is pinged; 0 for never. */
   pingMs: number;
-  /** When it may be asked again where it did not answer in time. */
+  /** Time of the next attempt after a start that took too long. */
   restarts: Restarts;
   /** Most messages that wait while a lost session is begun anew. */
   maxHeld: number;
@@ -50,14 +50,14 @@ const credentialsUnavailable: JsonRpcError = {
   data: { reason: 'credentials_unavailable' },
 };
 
-/** How long a session of which it is not known whether it lives may take to answer a ping, in milliseconds. */
+/** Milliseconds that a session of unknown state may take to answer a ping. */
 const doubtMs = 5_000;
 
 type Outcome = { answer: Message } | { failure: LinkFailure };
 
 /**
- * An MCP server that is reached by URL, as one conversation has it. Where it has forgotten its session a new one is
- * begun as the first was, told the same log level and subscriptions, and what it refused for that is sent again.
+ * An MCP server that is reached by URL, as one conversation has it. If it has forgotten its session a new one is begun
+ * as the first was, told the same log level and subscriptions, and what it refused for that is sent again.
  * @see MCP 2025-11-25 transports "Session Management", "Backwards Compatibility" (B3-11, B6-01)
  */
 export class RemoteServer implements McpLike {
@@ -83,12 +83,12 @@ export class RemoteServer implements McpLike {
   #version: unknown;
   /** Id of `initialize` while the first session begins. */
   #opening: RequestId | undefined;
-  /** Whether the session still answers, while that is being found out. */
+  /** True if the session still answers, while that is being found out. */
   #doubted: Promise<{ failure?: LinkFailure }> | undefined;
   #hasBegun = false;
-  /** Whether what it begins with has been replaced meanwhile. */
+  /** True if what it begins with has been replaced meanwhile. */
   #isOutdated = false;
-  /** What waits while the session is begun anew. */
+  /** Messages that wait for a new session. */
   #held: Message[] | undefined;
   #isClosed = false;
   readonly #heartbeat: Heartbeat;
@@ -211,7 +211,7 @@ export class RemoteServer implements McpLike {
     }
   }
 
-  /** Why no session is begun for now: the last took too long to try. */
+  /** Returns the error if no session may begin now, because the last start took too long. */
   #checkResting(): JsonRpcError | undefined {
     const { restarts, account, name } = this.#options;
     const waiting = restarts.waiting(account);
@@ -326,8 +326,8 @@ export class RemoteServer implements McpLike {
   }
 
   /**
-   * Says whether 503 means that a server has too much to do, or that the session is gone with the node that had it: in a
-   * session that lives, a ping is answered.
+   * Returns true if 503 means that a server has too much to do, or that the session is gone with the node that had it:
+   * in a session that lives, a ping is answered.
    */
   async #doubt(id: RequestId, failure: LinkFailure): Promise<void> {
     const link = this.#link;
@@ -350,7 +350,7 @@ export class RemoteServer implements McpLike {
     return outcome;
   }
 
-  /** @param doubted what is used on where no other session can be begun */
+  /** @param doubted what is used on if no other session can be begun */
   #lost(link: Link, unsent: readonly Message[], doubted?: Link): void {
     const again: Message[] = [];
     for (const message of unsent) {
@@ -365,7 +365,10 @@ export class RemoteServer implements McpLike {
     else if (again.length > 0) this.#renew(again, doubted);
   }
 
-  /** Whether what a lost session kept from the server is to be sent in another: once, and no answer to the lost one. */
+  /**
+   * Returns true if what a lost session kept from the server is to be sent in another: once, and no answer to the lost
+   * one.
+   */
   #isWanted(message: Message): boolean {
     const { id, method } = message;
     if (method === undefined || (id !== undefined && !this.#waiting.has(id))) return false;

@@ -86,7 +86,7 @@ function withAuth(message: Message, auth: Readonly<Record<string, unknown>> | un
   return { ...message, params: { ...message.params, _meta: { ...meta, auth } } };
 }
 
-/** What a server can do, without what it could only tell later. */
+/** Capabilities of a server, without those that it could only report later. */
 function withoutBackChannel(capabilities: unknown): Record<string, unknown> {
   const { logging: _logging, ...rest } = Object(capabilities) as Record<string, unknown>;
   return Object.fromEntries(

@@ -11,7 +11,7 @@ const named: Readonly<Record<number, BackendFailure>> = {
 };
 
 /**
- * What a status means that is not 2xx. Nothing of a 401 is looked at, its `resource_metadata` least of all: a server
+ * Maps a status other than 2xx to a failure. Nothing of a 401 is read, its `resource_metadata` least of all: a server
  * does not make us fetch anything (T-161).
  */
 export function failureOfStatus(status: number): BackendFailure {

@@ -11,22 +11,24 @@ import type { WireAnswer } from './wire-answer.ts';
 /** The stream with which a request is answered. */
 interface AnswerStream {
   readonly position: StreamPosition;
-  /** How often it was opened again since something came over it. */
+  /** Number of reopenings since its last data. */
   resumed: number;
 }
 
-/** How often a stream is opened again over which nothing comes. */
+/** Maximum number of reopenings without data. */
 const maxResumes = 3;
 const firstRetryMs = 1_000;
 const longestRetryMs = 300_000;
 
-/** How long requests wait for the stream of a session, in milliseconds: some servers show it with its first event only. */
+/**
+ * Milliseconds that requests wait for the stream of a session: some servers send its head only with the first event.
+ */
 const ownStreamMs = 500;
 
-/** How long the end of a session may take to be heard, in milliseconds. */
+/** Milliseconds that the end of a session may take. */
 const goodbyeMs = 1_000;
 
-/** What may be sent back as a header: ids of sessions, and revisions. */
+/** Values that may be sent back as a header: session ids and revisions. */
 const headerForm = /^[\x21-\x7e]{1,1024}$/;
 
 /**
@@ -125,7 +127,7 @@ export class StreamableHttpLink extends PostingLink {
     });
   }
 
-  /** Tells the server that the session ends, and does not wait for long (B3-11). */
+  /** Tells the server that the session ends, and waits only briefly (B3-11). */
   protected async end(): Promise<void> {
     this.#ownStream?.close();
     if (this.#sessionId === undefined || this.#isLost) return;
@@ -167,7 +169,7 @@ export class StreamableHttpLink extends PostingLink {
     });
   }
 
-  /** Opens the stream of a request again, where the server said how (B3-09, B4-03). */
+  /** Reopens the stream of a request if the server named an event id (B3-09, B4-03). */
   #resume(post: Post, stream: AnswerStream): void {
     if (post.isOver) return;
     const { lastEventId, retryMs = firstRetryMs } = stream.position;

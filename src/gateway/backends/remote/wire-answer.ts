@@ -7,20 +7,20 @@ export interface AnswerHead {
   headers: ReadonlyMap<string, string>;
 }
 
-/** Why there is no answer. */
+/** Reason why there is no response. */
 export interface WireFailure {
   reason: BackendFailure;
-  /** What the system calls it, for the log. */
+  /** The system's error code, for the log. */
   code?: string | undefined;
-  /** Where a redirect leads, for the log. */
+  /** Target of a redirect, for the log. */
   location?: string | undefined;
   /** Addresses with ports at which there is nobody, for the log. */
   address?: string | undefined;
-  /** Whether a connection from before turned out to be closed: the server may not have seen the request. */
+  /** True if a connection from before turned out to be closed: the server may not have seen the request. */
   isStale?: boolean;
 }
 
-/** Why the body of an answer is not whole: it broke off, or went on in no way that can be read. */
+/** Reason why the body of a response is incomplete: it broke off, or it could not be read. */
 export type BrokenBody = Extract<BackendFailure, 'backend_ended' | 'backend_not_http'>;
 
 /** Takes the body of an answer. */
@@ -29,7 +29,7 @@ export interface BodyTaker {
   data(bytes: Buffer): void;
   /**
    * Nothing more comes. Called once, unless the answer is dropped before.
-   * @param broken why, where it is not whole
+   * @param broken why, if it is not whole
    */
   ended(broken?: BrokenBody): void;
   /** Nobody needs the rest, and nothing more comes. */
@@ -44,6 +44,6 @@ export interface WireAnswer extends AnswerHead {
   pause(forMs: number): void;
   /** Lets the server wait with the rest. @returns reads on */
   stopReading(): () => void;
-  /** Nobody needs the rest: nothing more is handed on, and its connection is closed where the answer is not whole. */
+  /** Nobody needs the rest: nothing more is handed on, and its connection is closed if the response is incomplete. */
   drop(): void;
 }

@@ -75,7 +75,7 @@ export class Wire {
   }
 }
 
-/** Says whether a request has only what RFC 9112 sections 3 and 5 allow. */
+/** Returns true if a request has only what RFC 9112 sections 3 and 5 allow. */
 function isSendable({ path, headers }: WireRequest): boolean {
   if (!pathForm.test(path)) return false;
   for (let at = 0; at < headers.length; at += 2)
