@@ -1,6 +1,5 @@
-import type Koa from 'koa';
-import type { Context, Middleware, Next } from 'koa';
-import { compose } from '../collections/compose.ts';
+import Koa, { type Context, type Middleware, type Next } from 'koa';
+import compose from 'koa-compose';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -17,7 +16,6 @@ import { type LiveRoutes, ofRoutes } from './live-routes.ts';
 import type { Page } from './page.ts';
 import { countedPaths, paths, serverPathsOf, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin, useOwnApp } from './public-origin.ts';
-import { QuietKoa } from './quiet-koa.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
 import { createRouteNames } from './route-name.ts';
@@ -67,7 +65,7 @@ export interface GuardedResource {
 export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
   const base = pathOf(publicUrl);
-  const app = new QuietKoa({ proxy: true });
+  const app = new Koa({ proxy: true });
   app.keys = options.cookieKeys;
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
@@ -97,11 +95,16 @@ export function createApp(options: AppOptions): Koa {
       serve: Middleware,
     ): PathStep => [
       `${base}${path}${place}`,
-      compose([allowKnownOrigins(options, methods), mcpEndpoint.refuseOversized, guard.requireBearer, serve]),
+      compose<Context>([
+        allowKnownOrigins(options, methods),
+        mcpEndpoint.refuseOversized,
+        guard.requireBearer,
+        serve,
+      ]),
     ];
     const metadata = (place: string, guard: GuardedResource): PathStep => [
       `${wellKnown.protectedResource}${base}${path}${place}`,
-      compose([documentCors, serveMetadata(guard.metadata)]),
+      compose<Context>([documentCors, serveMetadata(guard.metadata)]),
     ];
     return [
       guarded(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),

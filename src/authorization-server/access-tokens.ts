@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import { setBounded } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
@@ -36,11 +35,11 @@ export interface IssuedAccessToken {
 /** Access tokens, for the resource server of the same process. */
 export interface IssuedAccessTokens {
   /** Gives what was issued as this token, opaque or a JWT, expired or not; undefined where there is no such token. */
-  find(token: string): Awaitable<IssuedAccessToken | undefined>;
+  find(token: string): Promise<IssuedAccessToken | undefined>;
   /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
-  revocationMark(): Awaitable<number>;
+  revocationMark(): Promise<number>;
 }
 
 const kind = 'AccessToken';
@@ -117,19 +116,16 @@ export function createAccessTokenSource(
     return found;
   }
 
-  function find(id: string | undefined): Awaitable<IssuedAccessToken | undefined> {
-    if (id === undefined) return undefined;
-    const known = opened.get(id);
-    // The mark is read before the row: what is removed in between changes the next one.
-    return mapAwaitable(artifacts.removalMark(kind), (mark) =>
-      known?.mark === mark ? known.token : read(id, known, mark),
-    );
-  }
-
   return {
-    find: (token) =>
-      mapAwaitable(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
+    async find(token) {
+      const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
+      if (id === undefined) return undefined;
+      const known = opened.get(id);
+      // The mark is read before the row: a row that is removed in between changes the next mark.
+      const mark = await artifacts.removalMark(kind);
+      return known?.mark === mark ? known.token : read(id, known, mark);
+    },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),
-    revocationMark: () => artifacts.removalMark(kind),
+    revocationMark: async () => artifacts.removalMark(kind),
   };
 }

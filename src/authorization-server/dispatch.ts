@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { compose } from '../collections/compose.ts';
+import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';

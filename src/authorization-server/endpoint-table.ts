@@ -100,8 +100,6 @@ export interface EndpointTableOptions {
   resumedBy: RequestMark;
   /** Name of that cookie. */
   resumeCookie: string;
-  /** Answers plain token requests in place of the engine. */
-  plainGrants: Step;
   /** Has the engine answer at a path. */
   at: (path: string) => Step;
   /** Epoch seconds. */
@@ -251,7 +249,6 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           refreshLoops: options.refreshLoops,
         }),
         createDevicePolling({ artifacts, box }),
-        options.plainGrants,
         at(enginePaths.token),
       ],
     },

@@ -34,7 +34,6 @@ import { createInteractions } from './interactions/routes.ts';
 import { buildLogout, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
-import { createPlainGrants } from './plain-grants/plain-grants.ts';
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
@@ -252,15 +251,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     refreshGraceSeconds,
     repeatFromOtherAddress: options.repeatFromOtherAddress,
     sourceKeys: keys.cookies,
-    plainGrants: createPlainGrants({
-      provider: engine.provider,
-      adapters,
-      accounts,
-      clients,
-      resources,
-      lifetimes,
-      now,
-    }),
     deviceLogin: options.deviceLogin,
     wrongDeviceCodes: limits.deviceCodes,
     sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),

@@ -1,5 +1,6 @@
 /**
- * Sets an entry of a bounded map as its newest; a full map evicts its oldest entry.
+ * Sets an entry of a bounded map as its newest; a full map evicts its oldest entry. Not `lru-cache`, which moves entries at
+ * each read and counts sizes and times: no caller needs that, and it would be a dependency for these four lines.
  * @param most maximum number of entries
  */
 export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, most: number): void {

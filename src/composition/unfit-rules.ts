@@ -1,4 +1,4 @@
-import { findUnusableClients } from '../authorization-server/operator-clients/settings-clients.ts';
+import { findUnusableClients } from '../authorization-server/administration/unusable-clients.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems } from '../protected-server.ts';
 import { findOwnResources } from '../settings/resources.ts';

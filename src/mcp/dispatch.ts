@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import { type AuthInfo, principalKey } from '../oauth/auth-info.ts';
 import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
@@ -60,21 +59,19 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     return readBody(body, length, maxBytes).finally(giveBack);
   };
 
-  const read = ({ body, headers, authInfo }: Exchange): Awaitable<Buffer | Refusal> => {
+  const read = async ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
     const length = headerOf(headers, 'content-length');
     const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
     if (!isSmall) return readInTurn(body, length, authInfo);
     return takeWholeBody(body, length, maxBytes) ?? readBody(body, length, maxBytes);
   };
 
-  return (exchange) => {
+  return async (exchange) => {
     const refusal = checkHeaders(exchange);
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
-    return mapAwaitable(read(exchange), (bytes) => {
-      const posted = readPosted(bytes, exchange.headers, isRelayed);
-      return isRefusal(posted) ? posted : serve(exchange, posted);
-    });
+    const posted = readPosted(await read(exchange), exchange.headers, isRelayed);
+    return isRefusal(posted) ? posted : serve(exchange, posted);
   };
 }
 

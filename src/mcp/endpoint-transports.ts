@@ -213,8 +213,8 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
   const enter = (uncounted: Serve): Serve => {
     const serve = counted(uncounted);
-    return (exchange) => {
-      if (isClosing) return Promise.resolve(closing);
+    return async (exchange) => {
+      if (isClosing) return closing;
       const caller = gate.effective(exchange.authInfo);
       exchange.authInfo = upstreams ? withUpstreams(caller, upstreams) : caller;
       return serve(exchange);
@@ -222,7 +222,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   };
   /** A body that was on its way while the server stopped wakes no session up. */
   const untilStopped = (serve: Serve): Serve => {
-    return (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
+    return async (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
   };
   const enterRest = enter(serveRest);
   return {

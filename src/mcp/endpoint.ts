@@ -106,8 +106,7 @@ function koaFace({ serve, methods, pulse, sendTogether, held, logger }: KoaFaceO
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
     const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
     try {
-      const served = serve(exchange);
-      const refusal = served instanceof Promise ? await served : served;
+      const refusal = await serve(exchange);
       if (isRefusal(refusal)) {
         logRefusal(refusal, authInfo);
         sendRefusal(refusal, reply);

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Awaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import type { Logger } from '../observability/logger.ts';
 
@@ -7,8 +6,8 @@ import type { Logger } from '../observability/logger.ts';
 export interface StandingTokens {
   /** Returns those of the token ids that were not revoked. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
-  /** Returns a mark: while it stays the same, no process has revoked a token. */
-  revocationMark(): Awaitable<number>;
+  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  revocationMark(): Promise<number>;
 }
 
 /** Options of {@link createAccessWatch}. */

@@ -16,6 +16,5 @@ export {
   type AccessTokenSource,
   createLocalVerifier,
   type TokenVerifier,
-  type WaitingVerifier,
 } from './token-verifier.ts';
 export { verifyRequest } from './verify-request.ts';

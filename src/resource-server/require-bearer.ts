@@ -6,7 +6,7 @@ import { fieldValues } from '../oauth/headers.ts';
 import type { BearerRefusal } from './challenge.ts';
 import type { DpopPolicy } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';
-import { judgeRequest, type ResourcePolicy } from './verify-request.ts';
+import { type ResourcePolicy, verifyRequest } from './verify-request.ts';
 
 /** State that the middleware sets for later ones. */
 export interface BearerState {
@@ -58,7 +58,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
       target: ctx.originalUrl,
       proofs: fieldValues(ctx.req.rawHeaders, 'dpop'),
     });
-    const verdict = await judgeRequest({ authorization, query: ctx.querystring, proven }, policy);
+    const verdict = await verifyRequest({ authorization, query: ctx.querystring, proven }, policy);
     if (verdict.nextNonce !== undefined) ctx.set('DPoP-Nonce', verdict.nextNonce);
     if ('refusal' in verdict) {
       const isVisit = ctx.method === 'GET' && verdict.refusal.reason === 'no_credentials';

@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 
 /** Verifies access tokens. */
@@ -7,11 +6,6 @@ export interface TokenVerifier {
    * Returns the caller, or undefined for every token that is not valid now, whatever the reason: a client can do
    * nothing with the difference. The caller of this function compares the audience.
    */
-  verify(token: string): Awaitable<AuthInfo | undefined>;
-}
-
-/** A verifier that is always asynchronous. */
-export interface WaitingVerifier extends TokenVerifier {
   verify(token: string): Promise<AuthInfo | undefined>;
 }
 
@@ -41,7 +35,7 @@ export interface AccessTokenSource {
    * the same record.
    * @throws TokenStatusUnknown if the validity cannot be determined
    */
-  find(token: string): Awaitable<AccessTokenRecord | undefined>;
+  find(token: string): Promise<AccessTokenRecord | undefined>;
 }
 
 /** Reasons why a known token is not valid now. */
@@ -114,7 +108,7 @@ export function createLocalVerifier({
     }
     return caller;
   };
-  return { verify: (token) => mapAwaitable(source.find(token), callerOf) };
+  return { verify: async (token) => callerOf(await source.find(token)) };
 }
 
 /** Frozen, because all requests with the token share the object. */

@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../collections/awaitable.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/challenge.ts';
 import { missingScopes } from '../oauth/scope.ts';
@@ -46,27 +45,16 @@ export type RequestVerdict = ({ authInfo: AuthInfo } | { refusal: BearerRefusal 
 };
 
 /**
- * Verifies a request; see {@link judgeRequest}.
- * @throws as the verifier, always as a rejected promise
+ * Decides whether a request may pass. The token is read from the `Authorization`
+ * header only; one in the query alone counts as none, one in both places is refused. A token that is bound to a key
+ * passes with a proof of that key alone; for a bearer token nothing more is looked at.
+ * @throws what the verifier throws when it cannot tell (a database that is down is not a bad token)
+ * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
  */
 export async function verifyRequest(
   request: CredentialsOfRequest,
   policy: ResourcePolicy,
 ): Promise<RequestVerdict> {
-  return await judgeRequest(request, policy);
-}
-
-/**
- * Verifies a request, synchronously if the verifier is. The token is read from the `Authorization` header only; a token
- * in the query alone counts as none, one in both places is rejected. A bound token requires a proof of possession of
- * its key; a bearer token requires nothing more.
- * @throws as the verifier if it cannot decide (an unavailable database does not make a token invalid)
- * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
- */
-export function judgeRequest(
-  request: CredentialsOfRequest,
-  policy: ResourcePolicy,
-): Awaitable<RequestVerdict> {
   const credentials = parseBearer(request.authorization);
   if (credentials.kind === 'none') return refuse(policy, 'no_credentials');
   const { scheme } = credentials;
@@ -76,36 +64,26 @@ export function judgeRequest(
     return refuse(policy, 'token_also_in_query', scheme);
 
   const { token } = credentials;
-  return mapAwaitable(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
-    if (!authInfo) return refuse(policy, 'unusable_token', scheme);
-    if (!isFor(authInfo.audience, policy)) return refuseAudience(authInfo, policy, scheme);
-    const bindingFault = checkBinding(scheme, authInfo, policy);
-    if (bindingFault) return refuse(policy, bindingFault, scheme);
-    const { keyThumbprint } = authInfo;
-    if (!policy.dpop || keyThumbprint === undefined) return checkScopes(scheme, authInfo, policy);
-    return verifyProof(request.proven(), { accessToken: token, keyThumbprint }, policy.dpop).then(
-      ({ fault, ...nonce }) => ({
-        ...(fault
-          ? refuse(policy, proofReasons[fault] ?? 'unusable_proof', scheme)
-          : checkScopes(scheme, authInfo, policy)),
-        ...nonce,
-      }),
-    );
-  });
+  const authInfo = await policy.verifier.verify(token);
+  if (!authInfo) return refuse(policy, 'unusable_token', scheme);
+  if (!isFor(authInfo.audience, policy)) {
+    const isChosen = await policy.isServerChosen?.(authInfo);
+    return refuse(policy, isChosen ? 'other_server_chosen' : 'wrong_audience', scheme);
+  }
+  const bindingFault = checkBinding(scheme, authInfo, policy);
+  if (bindingFault) return refuse(policy, bindingFault, scheme);
+  const { keyThumbprint } = authInfo;
+  if (!policy.dpop || keyThumbprint === undefined) return checkScopes(scheme, authInfo, policy);
+  const key = { accessToken: token, keyThumbprint };
+  const { fault, ...nonce } = await verifyProof(request.proven(), key, policy.dpop);
+  const verdict = fault
+    ? refuse(policy, proofReasons[fault] ?? 'unusable_proof', scheme)
+    : checkScopes(scheme, authInfo, policy);
+  return { ...verdict, ...nonce };
 }
 
 function isFor(audience: string, { resource, sameServer }: ResourcePolicy): boolean {
   return audience === resource || (sameServer?.includes(audience) ?? false);
-}
-
-function refuseAudience(
-  authInfo: AuthInfo,
-  policy: ResourcePolicy,
-  scheme: TokenScheme,
-): Awaitable<RequestVerdict> {
-  return mapAwaitable(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
-    refuse(policy, isChosen ? 'other_server_chosen' : 'wrong_audience', scheme),
-  );
 }
 
 function checkScopes(scheme: TokenScheme, authInfo: AuthInfo, policy: ResourcePolicy): RequestVerdict {

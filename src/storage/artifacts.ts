@@ -16,8 +16,6 @@ export interface ArtifactRow {
   revision: number;
   /** Time of consumption, epoch seconds; absent if unused. */
   consumedAt?: number;
-  /** Expiry by which the tokens issued next are found again, epoch milliseconds; absent if they cannot be found so. */
-  successorsAtMs?: number;
   /** Digests of the origin of its use; absent if not recorded. */
   usedFrom?: string;
   /**
@@ -87,16 +85,6 @@ export const usedRetentionSeconds = 86_400;
  */
 export const accessTokenRetentionSeconds = 600;
 
-/** The consumption of an artifact. */
-export interface ArtifactUse {
-  /** Epoch seconds. */
-  at: number;
-  /** Expiry by which the tokens issued next are found again, epoch milliseconds. */
-  successorsAtMs?: number;
-  /** Digests of the origin of this use. */
-  usedFrom?: string;
-}
-
 /** One step of a commit. */
 export type Change =
   | ClientChange
@@ -106,9 +94,10 @@ export type Change =
   | PutArtifact
   /**
    * Consumes an artifact: rejected if it is gone or was consumed (compare-and-set; F1, T-036, T-043). It is stored for
-   * at least one more day, so that a replay after its expiry is detected (T-032).
+   * at least one more day, so that a replay after its expiry is detected (T-032). `at` is in epoch seconds;
+   * `usedFrom` has digests of the origin of this use.
    */
-  | ({ type: 'consume'; kind: string; id: string } & ArtifactUse)
+  | { type: 'consume'; kind: string; id: string; at: number; usedFrom?: string }
   /** Removes an artifact; with `mustExist` rejected if it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
   /** Appends an entry to the audit log. */

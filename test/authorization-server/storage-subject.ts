@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type ArtifactAdapter, createAdapters } from '../../src/authorization-server/engine/adapter.ts';
+import type { Adapter } from 'oidc-provider';
+import { createAdapters } from '../../src/authorization-server/engine/adapter.ts';
 import { createSealedClientIds } from '../../src/authorization-server/registration/sealed-client-ids.ts';
 import { createSealedBox, createTextSeal, type SealedBox } from '../../src/crypto/sealed-box.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -10,7 +11,7 @@ import { openNewDatabase } from '../storage/sqlite/subject.ts';
 export async function startAdapters(refreshGraceSeconds = 120): Promise<{
   storage: Storage;
   box: SealedBox;
-  adapter(name: string): ArtifactAdapter;
+  adapter(name: string): Adapter;
   clock: { now: number };
 }> {
   const storage = await openForTest(openNewDatabase);

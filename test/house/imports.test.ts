@@ -29,7 +29,7 @@ describe('who may import whom', () => {
     ['src/oauth/pkce.ts', "const fs = await import('node:fs');", 'oauth never imports node:fs'],
     ['src/client/token.ts', "type S = import('../storage/port.ts').S;", 'client may not import storage'],
     ['src/client/token.ts', "import './node/loopback.ts';", 'client may not import client/node'],
-    ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/notes.ts';", 'only types of storage'],
+    ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/storage.ts';", 'only types of storage'],
     ['src/cli/main.ts', "export * from '../mcp/endpoint.ts';", 'cli may not import mcp'],
     ['src/oauth/a.ts', "import '../support/a.ts';", 'stands in no room'],
     ['src/shed/a.ts', '', 'stands in no room'],
@@ -41,8 +41,8 @@ describe('who may import whom', () => {
 
   it.each([
     ['src/mcp/endpoint.ts', "import Koa from 'koa';"],
-    ['src/mcp/notes/a.ts', "import type { NoteStore } from '../../storage/notes.ts';"],
-    ['src/mcp/notes/a.ts', "export { type NoteStore } from '../../storage/notes.ts';"],
+    ['src/mcp/notes/a.ts', "import type { NoteStore } from '../../storage/storage.ts';"],
+    ['src/mcp/notes/a.ts', "export { type NoteStore } from '../../storage/storage.ts';"],
     ['src/client/node/loopback.ts', "import { createServer } from 'node:http'; import '../token.ts';"],
     ['src/oauth/pkce.ts', "// import fs from 'node:fs'\nexport const text = \"import '../crypto/a.ts'\";"],
   ])('allows %s with %s', (path, text) => {

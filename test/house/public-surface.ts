@@ -53,7 +53,6 @@ export const publicSurface: Readonly<Record<string, readonly string[]>> = {
     'TokenVerifier',
     'TrustedIssuer',
     'UsedProofs',
-    'WaitingVerifier',
     'buildProtectedResource',
     'createAccessWatch',
     'createDpopNonces',

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { maxBearerLength } from '../../src/oauth/challenge.ts';
-import {
-  type CredentialsOfRequest,
-  judgeRequest,
-  verifyRequest,
-} from '../../src/resource-server/verify-request.ts';
+import { type CredentialsOfRequest, verifyRequest } from '../../src/resource-server/verify-request.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 
@@ -119,26 +115,17 @@ describe('a request', () => {
   });
 });
 
-describe('what is decided', () => {
+it('The decision rejects with the error of a verifier, whether the verifier throws or its promise rejects', async () => {
   const request: CredentialsOfRequest = {
     authorization: ['Bearer good'],
     query: '',
     proven: () => expect.unreachable(),
   };
-  const known = { ...policy, verifier: { verify: () => caller } };
-
-  it('is there at once where the verifier knows at once, for who can take it so', () => {
-    expect(judgeRequest(request, known)).toEqual({ authInfo: caller });
-  });
-
-  it('is a promise for all others, also where there is nothing to wait for or the verifier throws', async () => {
-    expect(await verifyRequest(request, known).then((verdict) => verdict)).toEqual({ authInfo: caller });
-    const nobody = await verifyRequest({ ...request, authorization: [] }, known).catch(() => undefined);
-    expect(nobody).toMatchObject({ refusal: { status: 401 } });
-    const fault = new Error('no database');
-    const verify = (): never => {
-      throw fault;
-    };
+  const fault = new Error('no database');
+  const throws = (): never => {
+    throw fault;
+  };
+  const rejects = (): Promise<never> => Promise.reject(fault);
+  for (const verify of [throws, rejects])
     await expect(verifyRequest(request, { ...policy, verifier: { verify } })).rejects.toBe(fault);
-  });
 });

@@ -11,10 +11,9 @@ import type {
 } from '../../storage/clients.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Metadata } from '../client-metadata.ts';
-import { openPayload, payloadContext, type SealedRow } from '../engine/stored-names.ts';
+import { invitationId, openPayload, payloadContext, type SealedRow } from '../engine/stored-names.ts';
 import { hashClientSecret } from '../operator-clients/client-secret.ts';
 import { checkOperatorClient, type OperatorClient, toMetadata } from '../operator-clients/operator-client.ts';
-import { invitationId } from '../registration/admission.ts';
 import { createSealedClientIds } from '../registration/sealed-client-ids.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 

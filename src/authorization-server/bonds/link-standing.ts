@@ -1,8 +1,7 @@
-import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
-import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
+import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
@@ -38,13 +37,13 @@ export async function mayHonour(standing: LinkStanding, linkId: string): Promise
  * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
  */
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
-  const honoured = (issued: IssuedAccessToken | undefined): Awaitable<IssuedAccessToken | undefined> => {
-    if (issued?.bond === undefined) return issued;
-    return mayHonour(standing, issued.bond.linkId).then((may) => (may ? issued : undefined));
-  };
   return {
     ...tokens,
-    find: (token) => mapAwaitable(tokens.find(token), honoured),
+    async find(token) {
+      const issued = await tokens.find(token);
+      if (issued?.bond === undefined) return issued;
+      return (await mayHonour(standing, issued.bond.linkId)) ? issued : undefined;
+    },
   };
 }
 

@@ -1,9 +1,34 @@
+import { errors } from 'oidc-provider';
 import { setBounded } from '../../collections/caches.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { createBudgets, type DocumentLimits, freshSeconds } from '../client-documents/budgets.ts';
 import { DocumentRefused } from '../client-documents/document.ts';
-import { type ClientKeySet, ClientKeysRefused, checkKeySet } from './key-set.ts';
+import { type ClientKeySet, checkKeySet } from './key-set.ts';
+
+/** Keys of a client that cannot be had. Its message is a sentence for the developer, in ASCII. */
+export class ClientKeysRefused extends errors.OIDCProviderError {
+  override name = 'ClientKeysRefused';
+  /** Seconds after which they are asked for again. */
+  readonly retryAfterSeconds: number;
+  /** Whether the keys may be the same as before, and only cannot be fetched now. */
+  readonly mayPass: boolean;
+  /**
+   * @param url where the keys should be; its host is named
+   * @param reason what is wrong, as the end of a sentence
+   */
+  constructor(
+    url: string,
+    reason: string,
+    { retryAfterSeconds, mayPass, cause }: { retryAfterSeconds: number; mayPass: boolean; cause?: unknown },
+  ) {
+    super(401, 'invalid_client', { cause });
+    this.error_description = `the keys of the client at ${URL.parse(url)?.host ?? ''} cannot be used: ${reason}`;
+    this.expose = true;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.mayPass = mayPass;
+  }
+}
 
 /** What the keys of clients are got with. */
 export interface ClientKeysOptions {

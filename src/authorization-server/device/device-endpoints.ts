@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
+import compose from 'koa-compose';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { compose } from '../../collections/compose.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
@@ -87,7 +87,7 @@ export const withdrawDeviceFlow: Step = async (ctx, next) => {
 
 /** Goes on with the steps of a method; a HEAD is a GET. */
 function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
-  const [get, post] = [compose(GET), compose(POST)];
+  const [get, post] = [compose([...GET]), compose([...POST])];
   return (ctx, next) => (ctx.method === 'POST' ? post : get)(ctx, next);
 }
 

@@ -1,4 +1,4 @@
-import type { Step } from '../endpoints/endpoint-guards.ts';
+import type { Context, Next } from 'koa';
 
 /** The limits that refuse requests: those of the settings (429) by their names there, and the queue of passwords (503). */
 export type LimitName =
@@ -14,5 +14,5 @@ export type LimitName =
 /** A limit in front of an endpoint. */
 export interface EndpointLimit {
   name: LimitName;
-  step: Step;
+  step: (ctx: Context, next: Next) => Promise<void>;
 }

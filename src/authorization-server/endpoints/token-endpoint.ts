@@ -9,8 +9,8 @@ import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
 import type { RefreshLoops } from '../endpoint-limits/refresh-loops.ts';
 import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
+import { isInGrace } from '../engine/refresh-grace.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
-import { isInGrace } from '../engine/successors.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerances.ts';
@@ -18,7 +18,7 @@ import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
-import { findAnswer, findSuccessorAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
 import { compareSource, describeSource, endExpiredFamily, refuseUnboundToken } from './refresh-source.ts';
 import { noteReason } from './refusal-reason.ts';
 
@@ -130,8 +130,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit, sourceKeys } = options;
 
   function keepRefreshAnswer(ctx: Context, id: string, writes: WriteSet): void {
-    // Successors are found again without it.
-    if (refreshGraceSeconds === 0 || ctx.state.hasSuccessors === true) return;
+    if (refreshGraceSeconds === 0) return;
     const grantId = writes.grantOf('RefreshToken', id);
     if (grantId === undefined) return;
     const answer = ctx.body as TokenAnswer;
@@ -155,9 +154,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
     if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
       const attempt = { answer: ctx.body as TokenAnswer, keyThumbprint: issuedKey(ctx) };
-      const answer =
-        (await findAnswer(artifacts, box, conflict.id, attempt, now())) ??
-        (await findSuccessorAnswer(artifacts, box, conflict.id, attempt, now(), refreshGraceSeconds));
+      const answer = await findAnswer(artifacts, box, conflict.id, attempt, now());
       if (answer && (await noteRepeat(ctx, conflict.id, answer)) === 'ended')
         return endReused(ctx, conflict, writes, 'refresh token was just used from another address');
       if (answer === 'other_key')

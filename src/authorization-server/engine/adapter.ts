@@ -1,8 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
+import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import {
   type ArtifactRow,
-  type ArtifactUse,
   accessTokenRetentionSeconds,
   type Change,
   usedRetentionSeconds,
@@ -17,9 +16,9 @@ import {
   createRegistrationTokenAdapter,
   describeForRequest,
 } from './client-adapter.ts';
+import { isInGrace, maxClockSkewSeconds } from './refresh-grace.ts';
 import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
 import { grantKey } from './stored-names.ts';
-import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 /** What the adapter works on. */
@@ -44,14 +43,8 @@ const guards: Readonly<Record<string, Guard>> = {
   ReplayDetection: 'absent',
 };
 
-/** An adapter as the engine takes it, which lets others of ours say when. What is never used up takes no notice. */
-export interface ArtifactAdapter extends Adapter {
-  /** Uses an artifact up. @param use by default now, with nothing to find again */
-  consume(value: string, use?: ArtifactUse): ReturnType<Adapter['consume']>;
-}
-
-/** Gives the adapter of a model. */
-export type Adapters = (name: string) => ArtifactAdapter;
+/** Returns the adapter of a model. */
+export type Adapters = (name: string) => Adapter;
 
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
@@ -59,7 +52,7 @@ export type Adapters = (name: string) => ArtifactAdapter;
  * @returns a function from model name to adapter, as `oidc-provider` takes it; of each name there is one
  */
 export function createAdapters(options: AdapterOptions): Adapters {
-  const made = new Map<string, ArtifactAdapter>();
+  const made = new Map<string, Adapter>();
   return (name) => {
     const known = made.get(name);
     if (known) return known;
@@ -69,7 +62,7 @@ export function createAdapters(options: AdapterOptions): Adapters {
   };
 }
 
-function createAdapter(name: string, options: AdapterOptions): ArtifactAdapter {
+function createAdapter(name: string, options: AdapterOptions): Adapter {
   switch (name) {
     case 'Client':
       return describeForRequest(createClientAdapter(options), options.clientSources);
@@ -118,11 +111,6 @@ function artifactAdapter(
     return kind !== 'RefreshToken' || !isInGrace(consumedAt, now(), refreshGraceSeconds);
   }
 
-  /** What is sealed of an artifact. */
-  function contentOf(payload: AdapterPayload): AdapterPayload & WithSuccessor {
-    return kind === 'RefreshToken' ? { ...payload, successor: randomSecret() } : payload;
-  }
-
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = hashSecret(kind, value);
@@ -137,7 +125,7 @@ function artifactAdapter(
             type: 'put',
             kind,
             id,
-            payload: payloads.seal(id, contentOf(payload)),
+            payload: payloads.seal(id, payload),
             expiresAt: now() + expiresIn + keptSeconds,
             ...(payload.grantId && kind !== 'Interaction'
               ? { grantId: grantKey(payload.grantId) }
@@ -183,8 +171,8 @@ function artifactAdapter(
       return undefined;
     },
 
-    async consume(value, use: ArtifactUse = { at: now() }) {
-      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), ...use };
+    async consume(value) {
+      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), at: now() };
       await record(artifacts, (writes) => writes.add(change));
     },
 

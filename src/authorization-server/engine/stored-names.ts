@@ -25,3 +25,8 @@ export interface SealedRow {
   id: string;
   payload: Uint8Array;
 }
+
+/** Returns the stored name of an initial access token. */
+export function invitationId(token: string): string {
+  return hashSecret('InitialAccessToken', token);
+}

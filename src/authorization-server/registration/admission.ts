@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import { hashSecret } from '../../crypto/secret.ts';
 import type { InvitationStore } from '../../storage/clients.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import { invitationId } from '../engine/stored-names.ts';
 
 /**
  * Who may register clients (RFC 7591 section 3): anybody; anybody, and the operator approves each client before it is
@@ -31,14 +31,6 @@ export class ClientNotAdmitted extends errors.OIDCProviderError {
     this.expose = true;
     this.allow_redirect = false;
   }
-}
-
-/** The kind under which initial access tokens are hashed. */
-const kind = 'InitialAccessToken';
-
-/** @returns the stored name of an initial access token */
-export function invitationId(token: string): string {
-  return hashSecret(kind, token);
 }
 
 /** Where a request that was let in keeps the invitation it will use. */

@@ -1,6 +1,6 @@
 import { errors } from 'oidc-provider';
 import { parseScope, personalScopes } from '../../oauth/scope.ts';
-import type { ClientKeysRefused } from '../client-keys/key-set.ts';
+import type { ClientKeysRefused } from '../client-keys/client-keys.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 
 /** Who has a say in what a token may do. */

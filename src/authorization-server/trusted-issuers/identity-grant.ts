@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { isEmailVerified } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import type { Identity, IdentityStore } from '../../storage/accounts.ts';
-import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import type { Identity } from '../../storage/accounts.ts';
+import { type Account, normalizeEmail } from '../../storage/accounts.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
@@ -12,6 +12,7 @@ import { type Assertion, keyOfAssertion, skewSeconds } from './assertion.ts';
 import { assertionRefused, chooseResource, grantScopes } from './granted-scopes.ts';
 import {
   type AccountRules,
+  type AccountSources,
   type IdentityRules,
   type JwtBearerOptions,
   jwtBearerGrant,
@@ -113,14 +114,6 @@ export async function issueToPerson(
 export interface AssertedPerson extends Identity {
   /** Undefined if the issuer names none, or does not say that it is verified. */
   email: string | undefined;
-}
-
-/** What accounts are found with. */
-export interface AccountSources {
-  accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
-  identities: IdentityStore;
-  /** Epoch seconds. */
-  now: () => number;
 }
 
 /** Whether the operator takes the issuer's word for an address. */

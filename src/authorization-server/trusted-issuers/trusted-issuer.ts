@@ -1,9 +1,9 @@
+import type { AccountStore, IdentityStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { ClientKeys } from '../client-keys/client-keys.ts';
 import type { ClientKeySet } from '../client-keys/key-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import type { AccountSources } from './identity-grant.ts';
 
 /** Whose accounts the people of an identity provider are. */
 export interface AccountRules {
@@ -53,6 +53,14 @@ export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 /** What the metadata calls the profile of it for identity assertions (draft-ietf-oauth-identity-assertion-authz-grant). */
 export const identityAssertionProfile = 'urn:ietf:params:oauth:grant-profile:id-jag';
+
+/** What accounts are found with. */
+export interface AccountSources {
+  accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
+  identities: IdentityStore;
+  /** Epoch seconds. */
+  now: () => number;
+}
 
 /** What the grant for assertions works with. */
 export interface JwtBearerOptions extends AccountSources {

@@ -4,7 +4,6 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { done } from '../../collections/awaitable.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
@@ -193,9 +192,8 @@ class InnerLine implements Transport {
 
   async start(): Promise<void> {}
 
-  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!this.#isAbandoned) this.#taker.said(message, options);
-    return done;
   }
 
   async close(): Promise<void> {

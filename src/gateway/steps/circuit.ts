@@ -8,7 +8,11 @@ export interface CircuitLimits {
   openMs: number;
 }
 
-/** Stands between calls and a server that fails: after failures in a row nothing is tried for a while, then one call. */
+/**
+ * A circuit breaker between calls and a server that fails: after failures in a row nothing is tried for a while, then one
+ * call. Not a library such as `cockatiel` or `opossum`: theirs open by the number of failures alone, and this circuit opens
+ * only by failures of several accounts, so that one account cannot shut out the others (T-158).
+ */
 export class Circuit {
   readonly #limits: CircuitLimits;
   readonly #minAccounts: number;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
-import { done } from '../../collections/awaitable.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
@@ -82,13 +81,13 @@ export class SteppedLine implements Transport {
   }
 
   /** Takes a message of the server, which is there at once. */
-  send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
+  async send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
     const said = message as Message & Answer;
     const asked = said.method === undefined && said.id !== undefined ? this.#asked.get(said.id) : undefined;
     if (asked) {
       this.#asked.delete(said.id as RequestId);
       asked.take(said.error ? { error: said.error } : { result: said.result ?? {} });
-      return done;
+      return;
     }
     if (said.method !== undefined) this.#noteSign(said);
     if (said.method === undefined) return this.#front.send(message, options);
@@ -101,7 +100,6 @@ export class SteppedLine implements Transport {
       queueMicrotask(() =>
         this.onmessage?.({ jsonrpc: '2.0', id, error: relayed.refusal } as JSONRPCMessage),
       );
-    return done;
   }
 
   /** The server closes the line: the front answers what still runs. */

@@ -1,14 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
-import { done } from '../../collections/awaitable.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { withLegacyCode } from '../json-rpc-errors.ts';
-import { Reception } from '../reception.ts';
 import type { McpLike } from '../server-source.ts';
 import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
@@ -65,6 +63,7 @@ const gone: JsonRpcError = { code: errorCodes.internalError, message: 'The clien
  * asynchronous context it is sent from, as long as that request runs.
  */
 export class ServerLine implements Transport {
+  onmessage?: Transport['onmessage'];
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 
@@ -75,7 +74,6 @@ export class ServerLine implements Transport {
   readonly #options: LineOptions;
   /** None where the server stands elsewhere: it has said as JSON what it says. */
   readonly #checkWritable: CheckWritable | undefined;
-  readonly #reception = new Reception();
   readonly #calls = new InFlightMap<unknown, Call>();
   readonly #asked = new ServerRequests();
   readonly #origin = new AsyncLocalStorage<Call>();
@@ -86,14 +84,6 @@ export class ServerLine implements Transport {
     this.#checkWritable = options.isElsewhere ? undefined : createWritableCheck(options.logger);
     // Some bridges give everybody the answers of one process: with ids of its own, a line takes none of another's (T-158).
     this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
-  }
-
-  get onmessage(): Transport['onmessage'] {
-    return this.#reception.take;
-  }
-
-  set onmessage(take: Transport['onmessage']) {
-    this.#reception.take = take;
   }
 
   /** How many requests wait for an answer, of either side. */
@@ -116,7 +106,6 @@ export class ServerLine implements Transport {
    */
   async open(server: McpLike, params: InitializeParams, sender: Sender): Promise<Answer> {
     await server.connect(this);
-    this.#reception.connected(server, this);
     return new Promise((resolve) => {
       const message: RequestMessage = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
       this.call(undefined, message, sender, resolve);
@@ -202,7 +191,7 @@ export class ServerLine implements Transport {
   async start(): Promise<void> {}
 
   /** Takes a message of the server. */
-  send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
+  async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
     const said = message as Answer;
     const related = options?.relatedRequestId;
     if (said.method === undefined) {
@@ -216,7 +205,6 @@ export class ServerLine implements Transport {
       } else if (error) this.#refuse(said.id, error);
       else this.#ask(said as RequestMessage, related);
     }
-    return done;
   }
 
   /** The server closes the line: what still runs is answered with an error. */
@@ -229,7 +217,7 @@ export class ServerLine implements Transport {
   }
 
   #deliver(message: Message, origin: Call, sender: Sender): void {
-    const take = this.#reception.takerOf(message);
+    const take = this.onmessage;
     if (!take || this.isClosed) return;
     const context = new MessageContext(sender);
     if (this.#options.isElsewhere) take(message as JSONRPCMessage, context);

@@ -79,6 +79,6 @@ export interface Backend {
     listener: ChangeListener,
   ): () => void;
   /** The input schema of a tool, where the headers of a call must be checked before it is handed over. */
-  inputSchemaOf?(tool: string, caller: Caller): Promise<unknown> | unknown;
+  inputSchemaOf?(tool: string, caller: Caller): Promise<unknown>;
   close(): Promise<void>;
 }

@@ -5,9 +5,7 @@ import {
   type RequestId,
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import type { Message } from '../checks/messages.ts';
 import type { McpLike } from '../mcp-like.ts';
-import { Reception, type Take } from '../reception.ts';
 import { modernRevision } from './envelope.ts';
 
 /** What every message is handed to the server with. */
@@ -22,7 +20,6 @@ export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
  */
 export class OneServerTransport extends PerRequestHTTPServerTransport {
   readonly #hear: Hear;
-  readonly #reception = new Reception();
   #onEnd: (() => void) | undefined;
 
   /** @param onEnd called once, when the server or we ended the connection */
@@ -30,24 +27,16 @@ export class OneServerTransport extends PerRequestHTTPServerTransport {
     super({ classification });
     this.#hear = hear;
     this.#onEnd = onEnd;
-    // The class this one extends has a field of that name, which an accessor of ours would stand behind.
-    Object.defineProperty(this, 'onmessage', {
-      get: () => this.#reception.take,
-      set: (take: Take | undefined) => {
-        this.#reception.take = take;
-      },
-    });
   }
 
   /** Has a server hear the messages. @throws what its `connect` throws */
   async open(server: McpLike): Promise<void> {
     await server.connect(this);
-    this.#reception.connected(server, this);
   }
 
   /** Hands the server a message. */
   deliver(message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void {
-    this.#reception.takerOf(message as Message)?.(message, extra);
+    this.onmessage?.(message, extra);
   }
 
   override async start(): Promise<void> {}

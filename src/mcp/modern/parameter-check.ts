@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredParameters, type HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { Backend, Caller } from './backend.ts';
@@ -9,10 +8,10 @@ export type ParameterCheck = (
   backend: Backend,
   request: RequestMessage,
   caller: Caller,
-) => Awaitable<HeaderMismatch | undefined>;
+) => Promise<HeaderMismatch | undefined>;
 
 /**
- * Creates the check. What a schema declares is read once; most tools declare nothing, and then nothing is waited for.
+ * Creates the check. A schema is read once.
  * @see MCP 2026-07-28 transports "Custom Headers from Tool Parameters" (B5-08, B5-10, T-132)
  */
 export function createParameterCheck(): ParameterCheck {
@@ -23,11 +22,9 @@ export function createParameterCheck(): ParameterCheck {
     known.set(schema, parameters);
     return parameters;
   };
-  return (backend, { method, params }, caller) => {
+  return async (backend, { method, params }, caller) => {
     if (method !== 'tools/call' || typeof params?.name !== 'string') return undefined;
-    const schema = backend.inputSchemaOf?.(params.name, caller);
-    const check = (found: unknown): HeaderMismatch | undefined =>
-      checkMirroredParameters(caller.headers, parametersOf(found), params.arguments);
-    return mapAwaitable(schema, check);
+    const schema = await backend.inputSchemaOf?.(params.name, caller);
+    return checkMirroredParameters(caller.headers, parametersOf(schema), params.arguments);
   };
 }

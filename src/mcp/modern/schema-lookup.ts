@@ -5,7 +5,7 @@ import { readToolList } from './tool-list.ts';
 /** Finds the input schemas of a server's tools. */
 export interface SchemaLookup {
   /** The input schema of a tool; undefined where there is no such tool. The same object until it changes. */
-  find(tool: string, caller: Caller): Promise<unknown> | unknown;
+  find(tool: string, caller: Caller): Promise<unknown>;
   /** Reads the list anew when it is next asked for something. */
   forget(): void;
 }
@@ -21,7 +21,7 @@ interface TellsSchemas {
  */
 export function createSchemaLookup(server: McpLike, begin: Backend['begin']): SchemaLookup {
   if (!tellsSchemas(server)) return createListedSchemas(begin);
-  return { find: (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
+  return { find: async (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
 }
 
 /**

@@ -143,7 +143,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
     },
     discover: (caller) => discoverBy(begin, caller),
     // The SDK checks the parameters of the servers it has made.
-    inputSchemaOf: (...asked) => (isOlder ? older.inputSchemaOf?.(...asked) : undefined),
+    inputSchemaOf: async (...asked) => (isOlder ? older.inputSchemaOf?.(...asked) : undefined),
     listen: (...listening) => (isOlder && older.listen?.(...listening)) || (() => {}),
     close: () => handler.close(),
   };

@@ -5,7 +5,7 @@ import { isRecord } from '../checks/record.ts';
 import { type Operation, operationOn } from '../reading/operations.ts';
 import type { McpLike } from '../server-source.ts';
 import type { NeededScopes } from './rule-table.ts';
-import { findScopeChallenge } from './scope-challenge.ts';
+import { passesSynchronousRules } from './scope-challenge.ts';
 
 /**
  * Gives the result of a method as its caller may see it.
@@ -45,10 +45,7 @@ export function createListFilter(judge: () => NeededScopes): FilterResult {
     if (!server) return true;
     try {
       const sdkAuthInfo = toSdkAuthInfo(authInfo);
-      const challenge = findScopeChallenge(server, operation.request, sdkAuthInfo);
-      if (!(challenge instanceof Promise)) return challenge === undefined;
-      challenge.catch(() => undefined);
-      return true;
+      return passesSynchronousRules(server, operation.request, sdkAuthInfo);
     } catch {
       return false;
     }

@@ -1,5 +1,4 @@
 import type { AuthInfo, ScopeChallenge, ScopeChallengeHandler } from '@modelcontextprotocol/server';
-import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import { isScopeToken } from '../../oauth/scope.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
@@ -7,18 +6,35 @@ import type { McpLike } from '../server-source.ts';
 /**
  * Asks a server whether a request lacks scopes by the rules registered with its tools, prompts and resources
  * (`scopeChallenge` of the MCP SDK, version 2). Other servers have no such rules.
- * @param authInfo who calls, in the SDK's form
- * @returns the challenge, undefined where nothing is missing; a promise of it where a rule of the server gives one
- * @throws TypeError where the server asks for something that is no scope; what its rules throw
+ * @param authInfo the caller, in the SDK's form
+ * @returns the challenge; undefined if no scope is missing
+ * @throws TypeError if the server asks for something that is not a scope; errors of its rules
  */
-export function findScopeChallenge(
+export async function findScopeChallenge(
   server: McpLike,
   request: RequestMessage,
   authInfo: AuthInfo,
-): Awaitable<ScopeChallenge | undefined> {
+): Promise<ScopeChallenge | undefined> {
   if (!hasScopeRules(server)) return undefined;
+  return checkChallenge(await server.resolveScopeChallenge({ request, authInfo }));
+}
+
+/**
+ * Says whether a synchronous rule of the server lets a request pass. A rule that returns a promise passes here, because
+ * a list is filtered synchronously; the call itself is refused by {@link findScopeChallenge}.
+ * @throws as {@link findScopeChallenge}
+ */
+export function passesSynchronousRules(
+  server: McpLike,
+  request: RequestMessage,
+  authInfo: AuthInfo,
+): boolean {
+  if (!hasScopeRules(server)) return true;
   const challenge = server.resolveScopeChallenge({ request, authInfo });
-  return mapAwaitable(challenge, checkChallenge);
+  if (challenge === undefined) return true;
+  if (!('then' in challenge)) return checkChallenge(challenge) === undefined;
+  challenge.then(undefined, () => undefined);
+  return true;
 }
 
 /** Says whether a server has rules of its own that can be asked. */

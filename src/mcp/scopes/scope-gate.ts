@@ -27,11 +27,7 @@ export interface ScopeGate {
    * @param server the one that will answer; without it only the rules count
    * @throws what the server's own rules throw; nothing of the messages may reach it then
    */
-  check(
-    messages: Messages,
-    authInfo: AuthInfo,
-    server?: McpLike,
-  ): Refusal | undefined | Promise<Refusal | undefined>;
+  check(messages: Messages, authInfo: AuthInfo, server?: McpLike): Promise<Refusal | undefined>;
   /**
    * Gives all scopes an operation needs, by the rules and by what the server declares itself.
    * @param caller for whom the server's own rules are asked; whatever scopes it has do not count
@@ -106,25 +102,17 @@ export function createScopeGate(
       const scopes = hierarchy(authInfo.scopes);
       return scopes === authInfo.scopes ? authInfo : { ...authInfo, scopes };
     },
-    check(messages, authInfo, server) {
+    async check(messages, authInfo, server) {
       const { operations } = messages;
       if (operations.length === 0) return undefined;
       const scopes = lacking(operations, authInfo, server);
       if (!scopes) return refuseUnreadable(messages);
-      const conclude = (answers: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
-        if (scopes.length === 0 && answers.every((answer) => answer === undefined)) return undefined;
-        const challenges = answers.filter((answer) => answer !== undefined);
-        const all = scopeUnion(scopes, ...challenges.map((challenge) => challenge.scopes));
-        const description = challenges.find(({ errorDescription }) => errorDescription)?.errorDescription;
-        const isBound = authInfo.keyThumbprint !== undefined;
-        return refuseForScopes({ scopes: all, description, resourceMetadataUrl, isBound }, messages);
-      };
-      if (!server || !hasScopeRules(server)) return conclude([]);
-      const sdkAuthInfo = toSdkAuthInfo(authInfo);
-      const answers = operations.map(({ request }) => findScopeChallenge(server, request, sdkAuthInfo));
-      return answers.some((answer) => answer instanceof Promise)
-        ? Promise.all(answers).then(conclude)
-        : conclude(answers as (ScopeChallenge | undefined)[]);
+      const challenges = await challengesOf(operations, authInfo, server);
+      if (scopes.length === 0 && challenges.length === 0) return undefined;
+      const all = scopeUnion(scopes, ...challenges.map((challenge) => challenge.scopes));
+      const description = challenges.find(({ errorDescription }) => errorDescription)?.errorDescription;
+      const isBound = authInfo.keyThumbprint !== undefined;
+      return refuseForScopes({ scopes: all, description, resourceMetadataUrl, isBound }, messages);
     },
     async neededBy(operation, caller, server) {
       const scopes = neededWith(createUriReader('message'))(operation, server);
@@ -139,6 +127,18 @@ export function createScopeGate(
         ? createListFilter(() => neededWith(createUriReader('list')))
         : (_method, result) => result,
   };
+}
+
+/** Returns the challenges of the server's own rules to a caller's operations. */
+async function challengesOf(
+  operations: readonly Operation[],
+  authInfo: AuthInfo,
+  server?: McpLike,
+): Promise<ScopeChallenge[]> {
+  if (!server || !hasScopeRules(server)) return [];
+  const caller = toSdkAuthInfo(authInfo);
+  const asked = operations.map(({ request }) => findScopeChallenge(server, request, caller));
+  return (await Promise.all(asked)).filter((challenge) => challenge !== undefined);
 }
 
 function refuseUnreadable({ isBatch, requests: [first] }: Messages): Refusal {

@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -66,7 +65,7 @@ export interface SessionRegistry {
    * Gives a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
    * not hold is brought back from the storage. Using it keeps it alive.
    */
-  use(id: string, authInfo: AuthInfo): Awaitable<Session | undefined>;
+  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
   end(session: Session): Promise<void>;
   /** Ends a session by its key in the storage, whether this process holds it or not. */
@@ -165,7 +164,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session;
   };
 
-  const find = (id: string, authInfo: AuthInfo): Awaitable<Session | undefined> => {
+  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
     // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
@@ -290,14 +289,17 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       for (const [message, relatedTo] of early) session.hear(message, relatedTo);
       return { session, result };
     },
-    use: (id, authInfo) =>
-      mapAwaitable(find(id, authInfo), (session) => {
-        if (!session) return undefined;
-        if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds)
-          return end(session).then(() => undefined);
-        session.usedAt = now();
-        return mapAwaitable(session.useBy(grantHashOf(authInfo)), () => session);
-      }),
+    async use(id, authInfo) {
+      const session = await find(id, authInfo);
+      if (!session) return undefined;
+      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
+        await end(session);
+        return undefined;
+      }
+      session.usedAt = now();
+      await session.useBy(grantHashOf(authInfo));
+      return session;
+    },
     end,
     endByKey,
     sweep,

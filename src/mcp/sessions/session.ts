@@ -102,12 +102,12 @@ export class Session implements Listener {
 
   /**
    * Takes note of the grant it is used by. A new login of its client has another one.
-   * @returns resolves when it is kept; undefined where it was known
+   * @returns resolves when it is kept
    */
-  useBy(grantHash: string | null): Promise<void> | undefined {
-    if (grantHash === this.#grantHash) return undefined;
+  async useBy(grantHash: string | null): Promise<void> {
+    if (grantHash === this.#grantHash) return;
     this.#grantHash = grantHash;
-    return this.#onChange({ grantHash });
+    await this.#onChange({ grantHash });
   }
 
   /** Gives it the conversation it carries. */

@@ -1,4 +1,3 @@
-import { type Awaitable, mapAwaitable } from '../../collections/awaitable.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
@@ -111,14 +110,14 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const checkParameters = createParameterCheck();
 
   /** What is wrong with a request, before a server sees it. */
-  const checkRequest = (
+  const checkRequest = async (
     backend: Backend,
     request: RequestMessage,
     caller: Caller,
-  ): Awaitable<Answer | undefined> => {
+  ): Promise<Answer | undefined> => {
     const mismatch =
-      checkMirroredHeaders(caller.headers, request) ?? checkParameters(backend, request, caller);
-    return mapAwaitable(mismatch, (found) => found && headerMismatch(found));
+      checkMirroredHeaders(caller.headers, request) ?? (await checkParameters(backend, request, caller));
+    return mismatch && headerMismatch(mismatch);
   };
 
   const backends = createBackends({
@@ -177,11 +176,10 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
         !message ||
         method === undefined ||
         (served.passes(method, 'client', 'modern') && isOfItsKind(message));
-      const checked =
+      const wrong =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
-        (request && checkRequest(backend, request, caller));
-      const wrong = checked instanceof Promise ? await checked : checked;
+        (request && (await checkRequest(backend, request, caller)));
       if (wrong) sendAnswer(reply, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
 
@@ -192,8 +190,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
 
       // A server that is made for this request is asked for the scopes it declares once it is made.
       if (!backend.checksScopes || request?.method === listenMethod) {
-        const lacked = gate.check(posted.messages, authInfo, backend.server);
-        const refusal = lacked instanceof Promise ? await lacked : lacked;
+        const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
       }
       if (request?.method === listenMethod) return listen(backend, request, { caller, reply });

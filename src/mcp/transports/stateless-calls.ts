@@ -182,8 +182,7 @@ class RunningCall {
       this.#end();
       return;
     }
-    const checked = gate.check(messages, sender.authInfo, opening.conversation.server);
-    const refusal = checked instanceof Promise ? await checked : checked;
+    const refusal = await gate.check(messages, sender.authInfo, opening.conversation.server);
     if (refusal) {
       this.#end();
       this.#resolve(refusal);

@@ -1,4 +1,3 @@
-import { mapAwaitable } from '../../collections/awaitable.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
@@ -81,35 +80,30 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     else reply.json(503, { jsonrpc: '2.0', id: null, error });
   };
 
-  const serveIn = (
-    session: Session | undefined,
-    exchange: Exchange,
-    posted: Posted | undefined,
-  ): ReturnType<Serve> => {
+  const serveSession: Serve = async (exchange, posted) => {
+    const id = headerOf(exchange.headers, 'mcp-session-id');
+    if (id === undefined) return { reason: 'session_missing' };
+    let session: Session | undefined;
+    try {
+      session = await sessions.use(String(id), exchange.authInfo);
+    } catch (error) {
+      if (error instanceof NotRestored) return answerNotRestored(error, exchange, posted);
+      throw error;
+    }
     if (!session) return { reason: 'session_unknown' };
     if (posted) {
       if (posted.messages.isBatch && !mayBatch(session, exchange))
         return { reason: 'batch_not_in_this_revision' };
-      const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
-      return mapAwaitable(lacked, (refusal) => refusal ?? session.post(exchange, posted));
+      const lacked = await gate.check(posted.messages, exchange.authInfo, session.server);
+      return lacked ?? session.post(exchange, posted);
     }
     if (exchange.method === 'GET') return openStream(session, exchange);
-    return sessions.end(session).then(() => void exchange.reply.empty(200));
+    await sessions.end(session);
+    exchange.reply.empty(200);
+    return undefined;
   };
 
-  const serveSession: Serve = (exchange, posted) => {
-    const id = headerOf(exchange.headers, 'mcp-session-id');
-    if (id === undefined) return { reason: 'session_missing' };
-    const found = sessions.use(String(id), exchange.authInfo);
-    const serve = (session: Session | undefined) => serveIn(session, exchange, posted);
-    if (!(found instanceof Promise)) return serve(found);
-    return found.then(serve, (error: unknown) => {
-      if (error instanceof NotRestored) return answerNotRestored(error, exchange, posted);
-      throw error;
-    });
-  };
-
-  return (exchange, posted) => {
+  return async (exchange, posted) => {
     if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
     return checkVersion(exchange) ?? serveSession(exchange, posted);
   };

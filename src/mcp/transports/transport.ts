@@ -1,4 +1,3 @@
-import type { Awaitable } from '../../collections/awaitable.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { Refusal } from '../refusal.ts';
@@ -10,7 +9,7 @@ export interface Posted {
 }
 
 /**
- * Answers a request on `exchange.reply`, at once or later, or says why not before anything was answered.
+ * Answers a request on `exchange.reply`, or says why not before anything was answered.
  * All transports over HTTP have this shape.
  */
-export type Serve = (exchange: Exchange, posted?: Posted) => Awaitable<Refusal | undefined>;
+export type Serve = (exchange: Exchange, posted?: Posted) => Promise<Refusal | undefined>;

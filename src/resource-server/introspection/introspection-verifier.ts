@@ -12,7 +12,7 @@ import {
   type JwtPart,
   keyThumbprintOf,
 } from '../jwt/jwt-checks.ts';
-import type { WaitingVerifier } from '../token-verifier.ts';
+import type { TokenVerifier } from '../token-verifier.ts';
 import { createClientProof, type IntrospectionClient } from './client-authentication.ts';
 
 /** The issuer is unavailable, so the token cannot be verified. Not the caller's fault. */
@@ -66,7 +66,7 @@ const maxCacheSeconds = 60;
  * @throws TypeError for a URL to which no secret may be sent, a key without `alg`, or a cache time out of bounds
  * @see RFC 7662 sections 2 and 4 (A12-11, T-096, T-097, T-100)
  */
-export function createIntrospectionVerifier(options: IntrospectionVerifierOptions): WaitingVerifier {
+export function createIntrospectionVerifier(options: IntrospectionVerifierOptions): TokenVerifier {
   const { issuer, resource, client, fetch = globalThis.fetch } = options;
   const { now = () => Math.floor(Date.now() / 1000), cacheSeconds = defaultCacheSeconds } = options;
   const url = requireSafeUrl(options.introspectionUrl);

@@ -1,7 +1,7 @@
 import { type CompactVerifyGetKey, compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import type { WaitingVerifier } from '../token-verifier.ts';
+import type { TokenVerifier } from '../token-verifier.ts';
 import { createIssuerKeys, IssuerKeysUnavailable } from './issuer-keys.ts';
 import {
   checkJwtClaims,
@@ -40,7 +40,7 @@ const maxLength = 8192;
  * in it. A revoked token is accepted until it expires; introspection (RFC 7662) avoids that.
  * @see RFC 9068 section 4; RFC 8725 (A12-11, T-097, T-098, T-099, T-100)
  */
-export function createJwtVerifier(options: JwtVerifierOptions): WaitingVerifier {
+export function createJwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   const { resource, now = () => Math.floor(Date.now() / 1000), fetch = globalThis.fetch } = options;
   const keysOf = new Map<unknown, CompactVerifyGetKey>(
     options.issuers.map(({ issuer, jwksUrl }) => [issuer, createIssuerKeys({ jwksUrl, fetch })]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { invitationId } from '../../../src/authorization-server/registration/admission.ts';
+import { invitationId } from '../../../src/authorization-server/engine/stored-names.ts';
 import { now, openClients } from './support/clients.ts';
 
 describe('an invitation', () => {

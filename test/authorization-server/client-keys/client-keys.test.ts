@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createClientKeys } from '../../../src/authorization-server/client-keys/client-keys.ts';
-import { ClientKeysRefused } from '../../../src/authorization-server/client-keys/key-set.ts';
+import {
+  ClientKeysRefused,
+  createClientKeys,
+} from '../../../src/authorization-server/client-keys/client-keys.ts';
 import { FetchRefused } from '../../../src/net/fetch-refused.ts';
 import type { FetchedDocument } from '../../../src/net/guarded-fetch.ts';
 

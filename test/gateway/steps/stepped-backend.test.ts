@@ -229,7 +229,7 @@ async function listening() {
     notify: () => undefined,
     discover: async () => ({ capabilities: {}, serverInfo: {} }),
     close: async () => undefined,
-    inputSchemaOf: () => ({ type: 'object' }),
+    inputSchemaOf: async () => ({ type: 'object' }),
     listen(filter, _call, by) {
       filters.push(filter);
       listener = by;

@@ -30,7 +30,7 @@ function start(
   const backends = createBackends({
     source: { sharing, create, ...more },
     url: new URL('https://mcp.example/mcp'),
-    gate: { check: () => undefined },
+    gate: { check: async () => undefined },
     check: async () => undefined,
     publish: () => {},
     older,

@@ -313,7 +313,7 @@ describe('listening to a v1 server', () => {
     const bridge = createBridge({
       conversations: { open, close: async () => {} },
       source: { sharing: 'shared' },
-      gate: { check: () => undefined },
+      gate: { check: async () => undefined },
       publish: () => {},
       logger: createLogger('silent'),
     });
@@ -333,7 +333,7 @@ it('a call that waits for its server to start is told so, where it has a progres
   const bridge = createBridge({
     conversations: { open: () => never.promise, close: async () => {} },
     source: { sharing: 'principal' },
-    gate: { check: () => undefined },
+    gate: { check: async () => undefined },
     publish: () => {},
     logger: createLogger('silent'),
   });
@@ -371,7 +371,7 @@ it('A call that waits for input ends with the access of its caller, and outlives
         close: async () => {},
       },
       source: { sharing: 'principal' },
-      gate: { check: () => undefined },
+      gate: { check: async () => undefined },
       publish: () => {},
       accessWatch: {
         watch(_authInfo, tell) {

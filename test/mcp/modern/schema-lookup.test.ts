@@ -15,9 +15,9 @@ describe('the schemas of tools', () => {
     const server = createTestServer((made) => addTools(made, { started: [], aborted: [], finished: [] }));
     const backend = await connectOneServer({ server, ...rest });
     const find = (name: string) => backend?.inputSchemaOf?.(name, createCaller());
-    expect(find('region')).toMatchObject({ properties: { region: { 'x-mcp-header': 'Region' } } });
-    expect(find('region')).toBe(find('region'));
-    expect(find('nobody')).toBeUndefined();
+    expect(await find('region')).toMatchObject({ properties: { region: { 'x-mcp-header': 'Region' } } });
+    expect(await find('region')).toBe(await find('region'));
+    expect(await find('nobody')).toBeUndefined();
   });
 
   it('are read from all pages of the list of another server, and again when it changed', async () => {

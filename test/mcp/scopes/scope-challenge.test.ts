@@ -18,14 +18,16 @@ function serverWith(scopeChallenge: ScopeChallengeHandler): McpServer {
 describe('the rules a server of SDK v2 has beside its tools', () => {
   const server = serverWith(requireScopes('read', 'write'));
 
-  it('challenge a caller who lacks one of the scopes, with all of them (A8-04)', () => {
-    expect(findScopeChallenge(server, callOf('add'), caller('read'))).toEqual({ scopes: ['read', 'write'] });
+  it('challenge a caller who lacks one of the scopes, with all of them (A8-04)', async () => {
+    expect(await findScopeChallenge(server, callOf('add'), caller('read'))).toEqual({
+      scopes: ['read', 'write'],
+    });
   });
 
-  it('let pass who has them, and what has no rule', () => {
-    expect(findScopeChallenge(server, callOf('add'), caller('write', 'read'))).toBeUndefined();
+  it('let pass who has them, and what has no rule', async () => {
+    expect(await findScopeChallenge(server, callOf('add'), caller('write', 'read'))).toBeUndefined();
     for (const name of ['other', '__proto__', 'constructor'])
-      expect(findScopeChallenge(server, callOf(name), caller())).toBeUndefined();
+      expect(await findScopeChallenge(server, callOf(name), caller())).toBeUndefined();
   });
 
   it('may take their time', async () => {
@@ -37,20 +39,10 @@ describe('the rules a server of SDK v2 has beside its tools', () => {
     'fail where they ask for %j, which are no scopes (T-102)',
     async (scopes) => {
       const challenge = { scopes } as never;
-      expect(() =>
-        findScopeChallenge(
-          serverWith(() => challenge),
-          callOf('add'),
-          caller(),
-        ),
-      ).toThrow(TypeError);
-      await expect(
-        findScopeChallenge(
-          serverWith(async () => challenge),
-          callOf('add'),
-          caller(),
-        ),
-      ).rejects.toThrow(TypeError);
+      for (const rule of [() => challenge, async () => challenge])
+        await expect(findScopeChallenge(serverWith(rule), callOf('add'), caller())).rejects.toThrow(
+          TypeError,
+        );
     },
   );
 });
@@ -59,8 +51,8 @@ describe('a server without such rules', () => {
   it.each([
     ['McpServer of SDK v1', new McpServerV1({ name: 'a', version: '1' })],
     ['Server inside', new McpServer({ name: 'a', version: '1' }).server],
-  ])('challenges nobody: %s', (_kind, server) => {
+  ])('challenges nobody: %s', async (_kind, server) => {
     expect(hasScopeRules(server)).toBe(false);
-    expect(findScopeChallenge(server, callOf('add'), caller())).toBeUndefined();
+    expect(await findScopeChallenge(server, callOf('add'), caller())).toBeUndefined();
   });
 });

@@ -382,7 +382,7 @@ describe('2026-07-28 with what a source brings for it', () => {
         return () => {};
       },
       notify() {},
-      inputSchemaOf: () => ({}),
+      inputSchemaOf: async () => ({}),
       discover: async () => ({ capabilities: {}, serverInfo: undefined }),
       close: async () => {},
     });

@@ -190,7 +190,12 @@ describe('a message that is posted while the server begins', () => {
           open: () => begun.promise.then(() => ({ conversation, result })),
           close: async () => {},
         },
-        gate: { check: (_messages, _caller, by) => void judgedBy.push(by) },
+        gate: {
+          async check(_messages, _caller, by) {
+            judgedBy.push(by);
+            return undefined;
+          },
+        },
         accessWatch: { watch: () => () => undefined } as never,
         streams: { begin: () => undefined, end: () => undefined },
         calls: createCallLimit(10),

@@ -1,140 +1,140 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isIP, connect as tcpConnect } from 'node:net';
-import { connect as tlsConnect } from 'node:tls';
-import { Deadlines } from '../../../mcp/deadlines.ts';
-import { Connection } from './connection.ts';
+import { createRequire } from 'node:module';
+import { isIP, type Socket } from 'node:net';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { createNearLookup, isNear } from './near-lookup.ts';
 
-/** Where connections lead. */
+/** Address and limits of the connections to one backend. */
 export interface ConnectionsOptions {
   url: URL;
-  /** How long one may take until it can be used, in milliseconds. */
+  /** Maximum time for a connection to be established, in milliseconds. */
   connectMs: number;
-  /** Whether http may be spoken with addresses of the public internet. */
+  /** Allows plain HTTP to addresses of the public internet. */
   allowsPlainHttp: boolean;
 }
 
-/** Servers end connections nobody uses; many after 5 s, and not all of them say so. */
+/** Loads undici with the first backend that has a URL: it takes about as long to load as a third of the whole start. */
+const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)('undici');
+
+/** An idle connection is closed after this time, in milliseconds; many servers close theirs after 5 seconds. */
 const idleMs = 4_000;
 
-/** Most connections that are kept while nobody uses them. */
+/** A connection is closed this much earlier than its server announces, in milliseconds. */
+const marginMs = 1_000;
+
+/** Maximum number of idle connections. */
 const maxFree = 256;
 
-/**
- * Where all connections read to, one after another; what came is copied out of it at once. Without it Node takes this much
- * anew for every read, and has it collected.
- */
-const received = Buffer.allocUnsafeSlow(64 * 1024);
+/** Maximum size of the head of a response, in bytes. */
+const maxHeadBytes = 32 * 1024;
 
-function copyOfReceived(length: number): Buffer {
-  const copy = Buffer.allocUnsafe(length);
-  received.copy(copy, 0, 0, length);
-  return copy;
+const clientOptions: Client.Options = {
+  pipelining: 1,
+  keepAliveTimeout: idleMs,
+  keepAliveMaxTimeout: idleMs,
+  keepAliveTimeoutThreshold: marginMs,
+  maxHeaderSize: maxHeadBytes,
+  // `Wire` limits the head together with the connection, and its callers limit the body.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
+
+/** One connection, for one request at a time. */
+export interface Connection {
+  readonly client: Client;
+  /** Set while it is connected. */
+  socket: Socket | undefined;
+  /** Set if a response came over this socket. */
+  hasServed: boolean;
 }
 
-/** The connections to one backend: kept open and used again, verified where they are TLS. No proxy is asked. */
+/**
+ * The connections to one backend: reused, verified if they are TLS, without a proxy. Each is a `Client` of undici and not
+ * a `Pool`, because only then it is known if a request was sent over a connection that had been idle: such a request may
+ * be repeated if the server closed the connection at the same moment.
+ */
 export class Connections {
-  readonly #connectMs: number;
-  readonly #host: string;
-  readonly #port: number;
-  readonly #isSecure: boolean;
-  readonly #lookup: ReturnType<typeof createNearLookup> | undefined;
-  readonly #idle = new Deadlines(idleMs);
+  readonly #origin: URL;
+  readonly #connect: buildConnector.connector;
   readonly #all = new Set<Connection>();
-  /** One is used by many: what happens on it happens in the context of none of them, not in that of who was the first. */
-  readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
-  /** The last was used last: so that those that are too many are not used until they end. */
+  /** The connection used last is last, so that surplus connections stay idle and are closed. */
   readonly #free: Connection[] = [];
-  #tlsSession: Buffer | undefined;
+  /** A connection serves many callers, so it runs in the asynchronous context of none of them. */
+  readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
 
-  /** @throws Error where the URL is one that messages are not sent to */
+  /** @throws Error if messages must not be sent to the URL */
   constructor({ url, connectMs, allowsPlainHttp }: ConnectionsOptions) {
-    this.#connectMs = connectMs;
-    this.#host = url.hostname.replace(/^\[|\]$/g, '');
-    this.#isSecure = url.protocol === 'https:';
-    this.#port = Number(url.port || (this.#isSecure ? 443 : 80));
-    const isGuarded = !this.#isSecure && !allowsPlainHttp;
-    if (isGuarded && isIP(this.#host) && !isNear(this.#host)) throw new Error(plainHttpRefused(url));
-    this.#lookup = isGuarded ? createNearLookup() : undefined;
+    const isSecure = url.protocol === 'https:';
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const isGuarded = !isSecure && !allowsPlainHttp;
+    if (isGuarded && isIP(host) && !isNear(host)) throw new Error(plainHttpRefused(url));
+    this.#origin = new URL(url.origin);
+    this.#connect = loadUndici().buildConnector({
+      timeout: connectMs,
+      noDelay: true,
+      keepAliveInitialDelay: 1_000,
+      // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+      rejectUnauthorized: true,
+      ...(isGuarded && { lookup: createNearLookup() }),
+    });
   }
 
-  /** Gives a connection nobody uses, or one that is being made. */
+  /** Returns an idle connection, or a new one. */
   take(): Connection {
-    for (let kept = this.#free.pop(); kept; kept = this.#free.pop()) {
-      kept.forgetIdle?.();
-      if (performance.now() < kept.freeUntilMs) return kept;
-      kept.destroy();
-    }
+    for (let free = this.#free.pop(); free; free = this.#free.pop()) if (free.socket) return free;
     return this.#outsideOfRequests(() => this.#open());
   }
 
-  /** Ends all of them. */
+  /** Sends a request over a connection; its handler runs in the asynchronous context of no caller. */
+  dispatch(
+    connection: Connection,
+    request: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): void {
+    this.#outsideOfRequests(() => connection.client.dispatch(request, handler));
+  }
+
+  /** Takes back a connection whose response is complete. If its server closes it now, undici connects again. */
+  giveBack(connection: Connection): void {
+    connection.hasServed = true;
+    // A server that responds before it was sent the whole request does not read the rest.
+    const isUsable = connection.socket?.writableLength === 0 && this.#free.length < maxFree;
+    if (isUsable) this.#free.push(connection);
+    else setImmediate(() => this.end(connection));
+  }
+
+  /** Closes a connection. */
+  end(connection: Connection): void {
+    if (!this.#all.delete(connection)) return;
+    connection.client.destroy(new Error('the connection is not needed'), () => undefined);
+  }
+
+  /** Closes all connections. */
   close(): void {
-    for (const connection of [...this.#all]) connection.destroy();
+    this.#free.length = 0;
+    for (const connection of this.#all) this.end(connection);
   }
 
   #open(): Connection {
-    const connection: Connection = new Connection({
-      ...this.#connect((length) => connection.take(copyOfReceived(length))),
-      connectMs: this.#connectMs,
-      idleMs,
-      onFree: (free) => this.#keep(free),
-      onClosed: (closed) => this.#forget(closed),
+    const client = new (loadUndici().Client)(this.#origin, {
+      ...clientOptions,
+      connect: (options, done) =>
+        this.#connect(options, (...connected) => {
+          connection.socket = connected[1] ?? undefined;
+          connection.hasServed = false;
+          done(...connected);
+        }),
+    });
+    const connection: Connection = { client, socket: undefined, hasServed: false };
+    client.on('disconnect', () => {
+      connection.socket = undefined;
+      const at = this.#free.indexOf(connection);
+      if (at === -1) return;
+      this.#free.splice(at, 1);
+      this.end(connection);
     });
     this.#all.add(connection);
     return connection;
-  }
-
-  #connect(
-    onRead: (length: number) => void,
-  ): Pick<ConstructorParameters<typeof Connection>[0], 'socket' | 'ready'> {
-    const place = {
-      host: this.#host,
-      port: this.#port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: 1_000,
-      onread: {
-        buffer: received,
-        callback(length: number) {
-          onRead(length);
-          return true;
-        },
-      },
-      ...(this.#lookup && { lookup: this.#lookup }),
-    };
-    if (!this.#isSecure) return { socket: tcpConnect(place), ready: 'connect' };
-    const socket = tlsConnect({
-      ...place,
-      ...(!isIP(this.#host) && { servername: this.#host }),
-      ...(this.#tlsSession && { session: this.#tlsSession }),
-      ALPNProtocols: ['http/1.1'],
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide it.
-      rejectUnauthorized: true,
-    });
-    socket.on('session', (session) => {
-      this.#tlsSession = session;
-    });
-    socket.on('error', () => {
-      this.#tlsSession = undefined;
-    });
-    return { socket, ready: 'secureConnect' };
-  }
-
-  #keep(connection: Connection): void {
-    if (this.#free.length >= maxFree) {
-      connection.destroy();
-      return;
-    }
-    connection.forgetIdle = this.#idle.set(() => connection.destroy());
-    this.#free.push(connection);
-  }
-
-  #forget(connection: Connection): void {
-    connection.forgetIdle?.();
-    this.#all.delete(connection);
-    const at = this.#free.indexOf(connection);
-    if (at !== -1) this.#free.splice(at, 1);
   }
 }
 

@@ -1,12 +1,21 @@
+import { createParser } from 'eventsource-parser';
 import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
 import { Flood } from '../flood.ts';
 import { type Holding, holdAnswer } from './answer-body.ts';
-import { EventReader, type StreamEvent } from './event-reader.ts';
 import type { LinkParts } from './link.ts';
 import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
-/** How far a stream was read, for who opens it again (B3-09, B4-03). */
+/** An event of an event stream. */
+export interface StreamEvent {
+  /** `message` if the server names no type. */
+  type: string;
+  /** Its data lines, joined by line feeds. */
+  data: Buffer;
+}
+
+/** The position up to which a stream was read, for a later resumption (B3-09, B4-03). */
 export interface StreamPosition {
+  /** Id of the last complete event that had one, as the value of a header, a byte a character. */
   lastEventId?: string | undefined;
   /** How long the server wants to be left alone before, in milliseconds. */
   retryMs?: number | undefined;
@@ -14,6 +23,12 @@ export interface StreamPosition {
 
 /** However soon a server wants its stream opened again, it is left alone for this long, in milliseconds (T-156). */
 const leastRetryMs = 100;
+
+/** Maximum length of an id that is kept: it is sent back as a header. */
+const maxIdLength = 1024;
+
+/** RFC 9110 section 5.5. */
+const sendable = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** Why a stream is over. */
 export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
@@ -43,10 +58,13 @@ export interface StreamTaker {
 }
 
 /**
- * Reads an event stream to its end. Its events are bounded, it is not (T-157); of more than ten thousand in a second the
- * rest is left to wait for the next, so that others are served (T-156).
+ * Reads an event stream to its end with `eventsource-parser` (MIT, no dependencies, the parser of the MCP SDK). The parser
+ * gets a character for each byte and its data is turned back into bytes, so that characters may be split between chunks
+ * and JSON is relayed as it was sent. Events are bounded, the stream is not (T-157); if more than ten thousand events come
+ * in a second, the rest waits for the next second, so that other callers are served (T-156).
  * @param position is kept up to date
- * @returns stops reading; nothing is handed on afterwards
+ * @returns stops reading; the taker is not called afterwards
+ * @see WHATWG HTML section 9.2.6 "Interpreting an event stream"
  */
 export function readEventStream(
   answer: WireAnswer,
@@ -57,6 +75,8 @@ export function readEventStream(
   let isOver = false;
   const flood = new Flood(() => performance.now());
   let bytes: IncomingBytes | undefined;
+  /** Bytes since the last event or comment ended. */
+  let heldBytes = 0;
   const end = (because: StreamEnd): void => {
     if (isOver) return;
     isOver = true;
@@ -64,17 +84,28 @@ export function readEventStream(
     answer.drop();
     taker.ended(because);
   };
-  const reader = new EventReader(maxEventBytes, {
-    event(event) {
+  const parser = createParser({
+    maxBufferSize: maxEventBytes,
+    onEvent({ id, event: type = 'message', data }) {
+      heldBytes = 0;
       if (isOver) return;
+      if (id !== undefined && id.length <= maxIdLength)
+        position.lastEventId = sendable.test(id) ? id : undefined;
       const { pauseMs } = flood.take();
       if (pauseMs > 0) answer.pause(pauseMs);
-      if (event.data.length > 0) taker.event(event);
+      if (data.length > maxEventBytes) end('backend_answer_too_large');
+      else if (data !== '') taker.event({ type, data: Buffer.from(data, 'latin1') });
     },
-    retry(waitMs) {
+    onRetry(waitMs) {
       position.retryMs = Math.max(waitMs, leastRetryMs);
     },
-    tooLong: () => end('backend_answer_too_large'),
+    // Comments keep streams open for days.
+    onComment() {
+      heldBytes = 0;
+    },
+    onError(error) {
+      if (error.type === 'max-buffer-size-exceeded') end('backend_answer_too_large');
+    },
   });
   const count = (length: number): void => {
     if (length > smallBytes) {
@@ -87,9 +118,10 @@ export function readEventStream(
   };
   answer.read({
     data(chunk) {
-      if (!isOver) reader.push(chunk);
-      if (!isOver) count(reader.heldBytes);
-      position.lastEventId = reader.lastEventId ?? position.lastEventId;
+      if (isOver) return;
+      heldBytes += chunk.length;
+      parser.feed(chunk.toString('latin1'));
+      if (!isOver) count(heldBytes);
     },
     ended: (broken = 'backend_ended') => end(broken),
   });

@@ -50,8 +50,6 @@ export abstract class PostingLink implements Link {
   abstract readonly hasSession: boolean;
   protected readonly parts: LinkParts;
   protected readonly listener: LinkListener;
-  /** Whether {@link headers} gives the same list for many messages. */
-  protected readonly keepsHeaders: boolean = false;
   protected isClosed = false;
   /** Headers of every request, and those of the caller: names and values in turn. */
   protected ownHeaders: readonly string[];
@@ -115,7 +113,9 @@ export abstract class PostingLink implements Link {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const post of [...this.#others, ...this.#requests.values()]) this.cut(post);
+    for (const post of this.#requests.values()) this.cut(post);
+    // A notification that is being sent still reaches the server: it may cancel a call.
+    for (const post of this.#others) this.over(post);
     await this.end();
   }
 
@@ -225,7 +225,6 @@ export abstract class PostingLink implements Link {
         method: 'POST',
         path: this.path(),
         headers: this.headers(),
-        keepsHeaders: this.keepsHeaders,
         body: this.bodyOf(post),
       },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },

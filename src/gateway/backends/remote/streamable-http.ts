@@ -35,7 +35,6 @@ const headerForm = /^[\x21-\x7e]{1,1024}$/;
  */
 export class StreamableHttpLink extends PostingLink {
   readonly kind = 'http';
-  protected override readonly keepsHeaders = true;
   readonly #path: string;
   /** Of the session: its id, and the revision. */
   #sessionHeaders: readonly string[] = [];

@@ -1,5 +1,11 @@
 import type { BackendFailure } from '../backend-errors.ts';
-import type { AnswerHead } from './answer-parser.ts';
+
+/** The head of a response that is not an interim one. */
+export interface AnswerHead {
+  status: number;
+  /** By names in lower case; values of a repeated name are joined by commas. A byte is a character. */
+  headers: ReadonlyMap<string, string>;
+}
 
 /** Why there is no answer. */
 export interface WireFailure {

@@ -1,17 +1,18 @@
+import { isIPv6, type Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
 import { Deadlines } from '../../../mcp/deadlines.ts';
 import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
-import type { AnswerHead } from './answer-parser.ts';
-import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
+import { type Connection, Connections, type ConnectionsOptions } from './connections.ts';
 import { createDecodingTaker, type DecodingTaker, isReadableCoding } from './content-coding.ts';
+import { publicAddressCode } from './near-lookup.ts';
 import { redirectTarget } from './redirect-target.ts';
 import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
 
-/** How a backend is reached. */
+/** Address and time limits of a backend. */
 export interface WireOptions extends ConnectionsOptions {
-  /** How long the head of an answer may take, the connection included, in milliseconds. */
+  /** Maximum time until the head of a response, the connection included, in milliseconds. */
   headMs: number;
-  /** How long the rest of an answer that is no stream may take, in milliseconds. */
+  /** Maximum time for the rest of a response that is not a stream, in milliseconds. */
   bodyMs: number;
 }
 
@@ -22,135 +23,130 @@ export interface WireRequest {
   path: string;
   /** Names and values in turn, a byte a character; `host`, `connection`, `accept-encoding` and `content-length` are added. */
   headers: readonly string[];
-  /** Whether the very list of headers comes with other requests, too, and never changes: then it is checked once. */
-  keepsHeaders?: boolean;
   body?: string;
 }
 
-/** What comes of a request: one of both, once. */
+/** Takes the outcome of a request: one of both, once. */
 export interface WireListener {
-  /** The head of an answer that is no redirect. */
+  /** The head of a response that is not a redirect. */
   head(answer: WireAnswer): void;
   failed(failure: WireFailure): void;
 }
 
-const pathForm = /^[\x21-\x7e]+$/;
+const pathForm = /^\/[\x21-\x7e]*$/;
 
 /**
- * Sends requests to one backend. Redirects are never followed (T-157), and nothing of the process but these bytes goes
- * out. Not `node:http`, whose requests and answers take three times as long, nor `fetch`, which takes longer still.
+ * Sends requests to one backend with the HTTP client of undici (MIT, of the Node.js project: the client that `fetch` is
+ * made of, with limits for heads and without the cost of web streams). Redirects are never followed (T-157), no proxy is
+ * used, and a response is not repeated or cached.
  */
 export class Wire {
-  readonly #url: URL;
+  readonly #origin: string;
   readonly #connections: Connections;
   readonly #heads: Deadlines;
-  /** Lists of headers that are kept, as they were written down. */
-  readonly #fields = new WeakMap<readonly string[], string>();
-  /** See {@link WireOptions.bodyMs}; kept by who reads. */
+  /** Limits of {@link WireOptions.bodyMs}, for readers of bodies. */
   readonly bodies: Deadlines;
 
-  /** @throws Error where the URL is one that messages are not sent to */
+  /** @throws Error if messages must not be sent to the URL */
   constructor(options: WireOptions) {
-    this.#url = options.url;
+    this.#origin = options.url.origin;
     this.#connections = new Connections(options);
     this.#heads = new Deadlines(options.headMs);
     this.bodies = new Deadlines(options.bodyMs);
   }
 
   /**
-   * Sends a request. Who asks hears nothing before it has asked.
-   * @returns drops it: nothing of its answer is read any more, and the listener hears nothing
+   * Sends a request. The listener is not called before this returns.
+   * @returns drops the request: its response is not read any more, and the listener is not called
    */
   send(request: WireRequest, listener: WireListener): () => void {
-    // Behind the origin, never as a reference: a path such as `//` is none.
-    const base = (): URL | null => URL.parse(this.#url.origin + request.path);
-    const exchange = new Exchange(listener, this.#heads, base);
-    const bytes = this.#write(request);
-    if (bytes) exchange.begin(this.#connections.take(), bytes);
-    // It says nothing of the server.
-    else queueMicrotask(() => exchange.failed({ reason: 'backend_refused', code: 'ERR_INVALID_CHAR' }));
+    // Appended to the origin, never resolved as a reference: a path such as `//` is not a reference.
+    const base = (): URL | null => URL.parse(this.#origin + request.path);
+    const exchange = new Exchange(listener, this.#heads, this.#connections, base);
+    if (isSendable(request)) exchange.begin(request);
+    // The failure says nothing about the server.
+    else queueMicrotask(() => exchange.fail({ reason: 'backend_refused', code: 'ERR_INVALID_CHAR' }));
     return () => exchange.drop();
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#connections.close();
   }
-
-  /**
-   * Writes a request down, so that it leaves in one piece.
-   * @returns undefined where it has something that no request may have
-   * @see RFC 9112 sections 3, 5 and 6.2
-   */
-  #write({ method, path, headers, keepsHeaders, body }: WireRequest): RequestBytes | undefined {
-    if (!pathForm.test(path)) return undefined;
-    const fields = keepsHeaders ? this.#fieldsOf(headers) : writeFields(headers);
-    if (fields === undefined) return undefined;
-    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n${fields}`;
-    if (body === undefined) return `${head}\r\n`;
-    const length = Buffer.byteLength(body);
-    const whole = `${head}content-length: ${length}\r\n\r\n`;
-    // Nearly every body is ASCII: then all of it can be written as it stands.
-    if (length === body.length) return whole + body;
-    const bytes = Buffer.allocUnsafe(whole.length + length);
-    bytes.write(whole, 0, 'latin1');
-    bytes.write(body, whole.length, 'utf8');
-    return bytes;
-  }
-
-  /** Writes a list of headers down that is kept. @returns as {@link writeFields} */
-  #fieldsOf(headers: readonly string[]): string | undefined {
-    const known = this.#fields.get(headers);
-    if (known !== undefined) return known;
-    const fields = writeFields(headers);
-    if (fields !== undefined) this.#fields.set(headers, fields);
-    return fields;
-  }
 }
 
-/** Writes headers down. @returns undefined where one of them is none that a request may have */
-function writeFields(headers: readonly string[]): string | undefined {
-  let fields = '';
-  for (let at = 0; at < headers.length; at += 2) {
-    const [name = '', value = ''] = [headers[at], headers[at + 1]];
-    if (!headerNamePattern.test(name) || !headerValuePattern.test(value)) return undefined;
-    fields += `${name}: ${value}\r\n`;
-  }
-  return fields;
+/** Says whether a request has only what RFC 9112 sections 3 and 5 allow. */
+function isSendable({ path, headers }: WireRequest): boolean {
+  if (!pathForm.test(path)) return false;
+  for (let at = 0; at < headers.length; at += 2)
+    if (!headerNamePattern.test(headers[at] ?? '') || !headerValuePattern.test(headers[at + 1] ?? ''))
+      return false;
+  return true;
 }
 
-/** A request, and its answer. */
-class Exchange implements ConnectionUser, WireAnswer {
+/** A request and its response. */
+class Exchange implements Dispatcher.DispatchHandler, WireAnswer {
   status = 0;
   headers: WireAnswer['headers'] = new Map();
   readonly #forgetDeadline: () => void;
+  readonly #connections: Connections;
   readonly #base: () => URL | null;
   /** Until the head has come. */
   #listener: WireListener | undefined;
   #taker: BodyTaker | undefined;
   #decoding: DecodingTaker | undefined;
-  /** Until the answer is whole. */
   #connection: Connection | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #socket: Socket | undefined;
+  /** Bytes that came over the connection before the request, if it served another one. */
+  #bytesBefore: number | undefined;
+  #isOver = false;
+  /** Pauses of the reading that have not ended. */
+  readonly #stops = new Set<object>();
 
-  /** @param base gives the URL it goes to, where there is one */
-  constructor(listener: WireListener, heads: Deadlines, base: () => URL | null) {
+  /** @param base returns the requested URL */
+  constructor(listener: WireListener, heads: Deadlines, connections: Connections, base: () => URL | null) {
     this.#listener = listener;
+    this.#connections = connections;
     this.#base = base;
     this.#forgetDeadline = heads.set(() => this.#giveUp({ reason: 'backend_timed_out' }));
   }
 
-  begin(connection: Connection, request: RequestBytes): void {
+  begin({ method, path, headers, body }: WireRequest): void {
+    const connection = this.#connections.take();
     this.#connection = connection;
-    connection.use(this, request);
+    this.#connections.dispatch(
+      connection,
+      { method, path, headers: ['accept-encoding', 'identity', ...headers], body: body ?? null },
+      this,
+    );
   }
 
-  head({ status, headers }: AnswerHead): void {
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const { socket, hasServed } = this.#connection ?? {};
+    this.#socket = socket;
+    this.#bytesBefore = hasServed ? socket?.bytesRead : undefined;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200 || this.#isOver) return;
+    const fields = new Map<string, string>();
+    for (const [name, value = ''] of Object.entries(headers))
+      fields.set(
+        name,
+        typeof value === 'string' ? value.trimEnd() : value.map((part) => part.trimEnd()).join(', '),
+      );
     if (status >= 300 && status < 400) {
-      const location = redirectTarget(headers.get('location'), this.#base());
+      const location = redirectTarget(fields.get('location'), this.#base());
       this.#giveUp({ reason: 'backend_redirected', location });
       return;
     }
-    const coding = headers.get('content-encoding');
+    const coding = fields.get('content-encoding');
     if (!isReadableCoding(coding)) {
       this.#giveUp({ reason: 'backend_answer_unreadable', code: `content-encoding ${coding?.slice(0, 40)}` });
       return;
@@ -159,23 +155,39 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.#listener = undefined;
     this.#forgetDeadline();
     this.status = status;
-    this.headers = headers;
+    this.headers = fields;
     listener?.head(this);
   }
 
-  body(bytes: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
     this.#taker?.data(bytes);
   }
 
-  ended(): void {
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const connection = this.#connection;
     this.#connection = undefined;
+    if (connection) this.#connections.giveBack(connection);
     const taker = this.#taker;
     this.#taker = undefined;
     taker?.ended();
   }
 
-  failed(failure: WireFailure): void {
-    this.#connection = undefined;
+  onResponseError(
+    _controller: Dispatcher.DispatchController | undefined,
+    error: NodeJS.ErrnoException,
+  ): void {
+    if (this.#isOver) return;
+    const failure = this.#failureOf(error);
+    this.#endConnection();
+    this.fail(failure);
+  }
+
+  /** There is no response, or it is not complete. */
+  fail(failure: WireFailure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#forgetDeadline();
     const listener = this.#listener;
     this.#listener = undefined;
@@ -185,28 +197,39 @@ class Exchange implements ConnectionUser, WireAnswer {
 
   read(taker: BodyTaker): void {
     const coding = this.headers.get('content-encoding');
-    // It was asked for a body as it is, and some servers code it all the same.
+    // The request asks for a body without coding, and some servers code it all the same.
     this.#decoding = createDecodingTaker(coding, taker, () => this.stopReading());
     this.#taker = this.#decoding ?? taker;
   }
 
   pause(forMs: number): void {
-    this.#connection?.pause(forMs);
+    if (this.#stops.size === 0) setTimeout(this.stopReading(), forMs).unref();
   }
 
   stopReading(): () => void {
-    return this.#connection?.stopReading() ?? (() => undefined);
+    const stop = {};
+    this.#stops.add(stop);
+    this.#controller?.pause();
+    return () => {
+      if (this.#stops.delete(stop) && this.#stops.size === 0) this.#controller?.resume();
+    };
   }
 
   drop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     const taker = this.#taker;
     this.#listener = undefined;
     this.#taker = undefined;
     this.#forgetDeadline();
-    this.#connection?.destroy();
-    this.#connection = undefined;
+    this.#endConnection();
     this.#decoding?.drop();
     taker?.dropped?.();
+  }
+
+  #endConnection(): void {
+    if (this.#connection) this.#connections.end(this.#connection);
+    this.#connection = undefined;
   }
 
   #giveUp(failure: WireFailure): void {
@@ -214,4 +237,33 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.drop();
     listener?.failed(failure);
   }
+
+  #failureOf(error: NodeJS.ErrnoException): WireFailure {
+    const { code } = error;
+    if (code === publicAddressCode) return { reason: 'backend_not_private', code };
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return { reason: 'backend_answer_too_large', code };
+    if (error.name === 'HTTPParserError' || (code !== undefined && notHttp.has(code)))
+      return { reason: 'backend_not_http', code };
+    if (code !== undefined && unverified.test(code)) return { reason: 'backend_certificate_invalid', code };
+    if (!this.#controller) return { reason: 'backend_unreachable', code, address: triedAddresses(error) };
+    return {
+      reason: 'backend_ended',
+      code,
+      isStale: this.#bytesBefore !== undefined && this.#bytesBefore === this.#socket?.bytesRead,
+    };
+  }
+}
+
+/** Codes of undici for a response with a wrong length, and for one that switches protocols. */
+const notHttp: ReadonlySet<string> = new Set(['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION']);
+const unverified = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_SSL_|HOSTNAME_MISMATCH|EPROTO)/;
+
+/** Returns the addresses to which a connection was tried, if the system names them: a name may have several. */
+function triedAddresses(error: NodeJS.ErrnoException | undefined): string | undefined {
+  const all: { address?: string; port?: number }[] =
+    error instanceof AggregateError ? error.errors : [Object(error)];
+  const tried = all.flatMap(({ address, port }) =>
+    address === undefined ? [] : [`${isIPv6(address) ? `[${address}]` : address}:${port}`],
+  );
+  return tried.length > 0 ? tried.join(', ') : undefined;
 }

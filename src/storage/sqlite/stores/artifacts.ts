@@ -38,7 +38,6 @@ interface Row {
   payload: Buffer;
   revision: number;
   consumed_at: number | null;
-  successors_at_ms: number | null;
   used_from: string | null;
   expires_at: number;
 }
@@ -51,7 +50,6 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
     revision: row.revision,
     expiresAt: row.expires_at,
     ...(row.consumed_at === null ? undefined : { consumedAt: row.consumed_at }),
-    ...(row.successors_at_ms === null ? undefined : { successorsAtMs: row.successors_at_ms }),
     ...(row.used_from === null ? undefined : { usedFrom: row.used_from }),
   };
 }
@@ -69,7 +67,7 @@ export function createArtifactStore(
   writer: Writer,
   { appendAudit, cacheRows, foreignCommits }: ArtifactStoreParts,
 ): ArtifactStore {
-  const columns = 'id, payload, revision, consumed_at, successors_at_ms, used_from, expires_at';
+  const columns = 'id, payload, revision, consumed_at, used_from, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
@@ -94,7 +92,7 @@ export function createArtifactStore(
      WHERE account_id = ?`,
   );
   const findGrant = db.prepare<[string], Row>(
-    `SELECT id, payload, 0 AS revision, NULL AS consumed_at, NULL AS successors_at_ms, NULL AS used_from, expires_at
+    `SELECT id, payload, 0 AS revision, NULL AS consumed_at, NULL AS used_from, expires_at
      FROM grants
      WHERE id = ?`,
   );
@@ -135,10 +133,10 @@ export function createArtifactStore(
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const useFresh = db.prepare<
-    [number, number | null, string | null, string, string],
+    [number, string | null, string, string],
     { place: number; grant: number | null; expiresAt: number }
   >(
-    `UPDATE artifacts SET consumed_at = ?, successors_at_ms = ?, used_from = ?
+    `UPDATE artifacts SET consumed_at = ?, used_from = ?
      WHERE kind = ? AND id = ? AND consumed_at IS NULL
      RETURNING rowid AS place, grant_number AS grant, expires_at AS expiresAt`,
   );
@@ -173,9 +171,9 @@ export function createArtifactStore(
   }
 
   /** Consumes an artifact and records the use of its grant and client. */
-  function useUp({ kind, id, at, successorsAtMs, usedFrom }: Extract<Change, { type: 'consume' }>): void {
+  function useUp({ kind, id, at, usedFrom }: Extract<Change, { type: 'consume' }>): void {
     artifactCache.forget(kind, id);
-    const used = useFresh.get(at, successorsAtMs ?? null, usedFrom ?? null, kind, id);
+    const used = useFresh.get(at, usedFrom ?? null, kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     const until = at + usedRetentionSeconds;
     if (used.expiresAt < until) keepUntil.run(until, used.place);

@@ -2,31 +2,27 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { Connections } from '../../../../src/gateway/backends/remote/connections.ts';
+import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
 import { createCertificate } from '../../../support/certificate.ts';
 
-const request = Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+// Rules of src/gateway/backends/remote/connections.ts, through the wire that uses it.
 
-function reach(url: string, allowsPlainHttp = false): Connections {
-  const connections = new Connections({ url: new URL(url), connectMs: 2000, allowsPlainHttp });
+function reach(url: string, allowsPlainHttp = false): Wire {
+  const times = { connectMs: 2000, headMs: 5000, bodyMs: 5000 };
+  const connections = new Wire({ url: new URL(url), ...times, allowsPlainHttp });
   onTestFinished(() => connections.close());
   return connections;
 }
 
 /** What comes of a request: the status, or why there is none. */
-function ask(connections: Connections): Promise<string> {
+function ask(connections: Wire): Promise<string> {
   return new Promise((resolve) => {
-    let status = '';
-    connections.take().use(
+    connections.send(
+      { method: 'GET', path: '/', headers: [] },
       {
-        head: (head) => {
-          status = String(head.status);
-        },
-        body: () => undefined,
-        ended: () => resolve(status),
+        head: (answer) => answer.read({ data: () => undefined, ended: () => resolve(String(answer.status)) }),
         failed: ({ reason, code }) => resolve(`${reason} ${code}`),
       },
-      request,
     );
   });
 }

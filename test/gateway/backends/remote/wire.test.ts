@@ -81,17 +81,129 @@ it.each(['//', '/.//', '//evil/x', '/mcp'])(
   },
 );
 
-it('a list of headers that is kept is sent as it is each time, and refused each time where it holds none', async () => {
-  const { came, port, send } = await listen();
-  const [ada, bob] = [
-    ['x-key', 'a'],
-    ['x-key', 'b'],
-  ];
-  for (const headers of [ada, bob, ada])
-    await send({ method: 'GET', path: '/mcp', headers, keepsHeaders: true });
-  const request = (key: string) =>
-    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\nx-key: ${key}\r\n\r\n`;
-  expect(came).toEqual([request('a'), request('b'), request('a')]);
-  const wrong = { method: 'GET', path: '/mcp', headers: ['x-key', 'a\n'], keepsHeaders: true } as const;
-  for (const time of [1, 2]) expect(await send(wrong), `${time}`).toBe('backend_refused ERR_INVALID_CHAR');
+const ok = 'HTTP/1.1 200 OK\r\n';
+const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`;
+
+/** A server that sends an answer in pieces, and the outcome of a request to it: the body, and how it ended. */
+async function readOutcome(answer: string, size = answer.length): Promise<string> {
+  const bytes = Buffer.from(answer, 'latin1');
+  const server = createServer((socket) => {
+    socket.setNoDelay();
+    socket.on('error', () => undefined);
+    socket.once('data', async () => {
+      for (let at = 0; at < bytes.length && !socket.destroyed; at += size) {
+        socket.write(bytes.subarray(at, at + size));
+        await new Promise(setImmediate);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const times = { connectMs: 1000, headMs: 5000, bodyMs: 5000 };
+  const wire = new Wire({ url: new URL(`http://127.0.0.1:${port}/mcp`), ...times, allowsPlainHttp: false });
+  onTestFinished(() => {
+    wire.close();
+    server.close();
+  });
+  return new Promise((resolve) => {
+    let text = '';
+    wire.send(
+      { method: 'POST', path: '/mcp', headers: [], body: '{}' },
+      {
+        head: (head) =>
+          head.read({
+            data(part) {
+              text += part.toString('latin1');
+            },
+            ended: (broken) => resolve(broken ?? `${[...head.headers].join(' ')} ${text}`),
+          }),
+        failed: ({ reason }) => resolve(reason),
+      },
+    );
+  });
+}
+
+it.each([1, 3, 1000])(
+  'a response is read in pieces of %i bytes, with a length or in chunks',
+  async (size) => {
+    const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+    const fields = 'Content-Length: 5\r\nX-A:\t b c \r\nx-a:d\r\n\r\n';
+    expect(await readOutcome(`${early}${ok}${fields}h\u00e9llo`, size)).toBe(
+      'content-length,5 x-a,b c, d h\u00e9llo',
+    );
+    expect(
+      await readOutcome(`${chunked}5;x="y"\r\nhello\r\n00B\r\n, you there\r\n0\r\nx: y\r\n\r\n`, size),
+    ).toBe('transfer-encoding,chunked hello, you there');
+  },
+);
+
+it.each([
+  ['a length and chunks', `${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`],
+  ['two lengths', `${ok}content-length: 1\r\ncontent-length: 1\r\n\r\na`],
+  ['a list of lengths', `${ok}content-length: 1, 1\r\n\r\na`],
+  ['a negative length', `${ok}content-length: -1\r\n\r\n`],
+  ['a signed length', `${ok}content-length: +1\r\n\r\na`],
+  ['an empty length', `${ok}content-length:\r\n\r\n`],
+  ['a blank before the colon', `${ok}content-length : 1\r\n\r\na`],
+  ['a folded line', `${ok}x: a\r\n b\r\ncontent-length: 1\r\n\r\na`],
+  ['a line without a colon', `${ok}hello\r\n\r\n`],
+  ['a nameless field', `${ok}: a\r\n\r\n`],
+  ['a bare line feed', `${ok}x: a\ncontent-length: 1\r\n\r\na`],
+  ['lines that end with LF alone', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n'],
+  ['its first line alone, ended with LF', 'HTTP/1.1 200 OK\n'],
+  ['LF alone behind a line of its fields', `${ok}x: a\ncontent-length: 0\n\n`],
+  ['LF alone at its end', `${ok}content-length: 0\r\n\n`],
+  ['a bare carriage return', `${ok}x: a\rcontent-length: 1\r\n\r\na`],
+  ['a null', `${ok}x: a\0b\r\n\r\n`],
+  ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
+  ['no status', 'HTTP/1.1 OK\r\n\r\n'],
+  ['a switch of protocols', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n'],
+])('a response is not HTTP with %s (T-157)', async (_what, answer) => {
+  expect(await readOutcome(answer)).toBe('backend_not_http');
+  expect(await readOutcome(answer, 1)).toBe('backend_not_http');
+});
+
+it.each([
+  ['no size', '\r\na\r\n'],
+  ['a signed size', '+1\r\na\r\n'],
+  ['a size as programs write it', '0x1\r\na\r\n'],
+  ['a letter that is no digit', 'g\r\na\r\n'],
+  ['a digit and a letter that is none', '1g\r\na\r\n'],
+  ['a character before the digits in ASCII', '/\r\na\r\n'],
+  ['a character before the letters in ASCII', '`\r\na\r\n'],
+  ['something else than CR before the LF of its size', '1x\na\r\n'],
+  ['something else than CR before the LF of its end', '1\r\nax\n'],
+  ['something else than CR before the LF of the last line', '0\r\nx\n'],
+  ['a blank before its size', ' 1\r\na\r\n'],
+  ['a size that is no end of a line', '1\na\r\n'],
+  ['only lines that end with LF', '1\na\n0\n\n'],
+  ['trailers that end with LF', '0\r\nx: y\n\n'],
+  ['a null in what it adds', '1;a\0\r\na\r\n'],
+  ['more than it said', '1\r\nab\r\n0\r\n\r\n'],
+  ['a trailer that is none', '0\r\nhello\r\n\r\n'],
+])('a response breaks off at a chunk with %s (T-157)', async (_what, chunk) => {
+  expect(await readOutcome(`${chunked}${chunk}`)).toBe('backend_not_http');
+  expect(await readOutcome(`${chunked}${chunk}`, 1)).toBe('backend_not_http');
+});
+
+it.each([
+  ['in the place of a size', 'hello'],
+  ['behind a size', '5hello'],
+  ['behind a blank and a size', '5 hello'],
+  ['behind what it adds', '5;a\0'],
+  ['behind a line that ends with CR alone', '5\rhello'],
+  ['in the place of the end of a chunk', '1\r\nab'],
+])(
+  'a response breaks off if a chunk has anything else %s, without a wait for the rest (T-157)',
+  async (_where, chunk) => {
+    expect(await readOutcome(`${chunked}${chunk}`)).toBe('backend_not_http');
+    expect(await readOutcome(`${chunked}${chunk}`, 1)).toBe('backend_not_http');
+  },
+);
+
+it('the head of a response is bounded (T-157)', async () => {
+  const large = `x: ${'y'.repeat(40_000)}`;
+  expect(await readOutcome(`${ok}${large}\r\n\r\n`)).toBe('backend_answer_too_large');
+  expect(await readOutcome(`${ok}${large}`, 5000)).toBe('backend_answer_too_large');
 });

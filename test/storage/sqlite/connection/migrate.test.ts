@@ -157,7 +157,6 @@ describe('migration', () => {
       payload: Buffer.of(3),
       revision: 2,
       consumedAt: 4,
-      successorsAtMs: 5,
       expiresAt: 9,
     };
     expect(await find('of z')).toEqual(used);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findUnusableClients } from '../../../src/authorization-server/operator-clients/settings-clients.ts';
+import { findUnusableClients } from '../../../src/authorization-server/administration/unusable-clients.ts';
 import { parseSettings } from '../../../src/options.ts';
 import { testFolder } from '../../client/support/folder.ts';
 

@@ -1,3 +1,4 @@
+// Flows of src/gateway/backends/remote/wire.ts over real sockets.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -152,19 +153,15 @@ describe('a connection to a backend', () => {
     expect(told).toEqual(['head']);
   });
 
-  it('leaves a server that says too much waiting for a while, and is read on in the end', async () => {
-    const { ask } = await serve((socket) => socket.write(answerOf('a')));
+  it('leaves a server that sends too much waiting for a while, and is read to its end afterwards', async () => {
     const begun = performance.now();
-    expect(await ask(undefined, (answer) => answer.pause(20_000))).toBe('a');
-    expect(await ask()).toBe('a');
-    expect(performance.now() - begun).toBeLessThan(5000);
-    const slow = await serve((socket) => {
+    const { ask } = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\na');
       setTimeout(() => socket.write('b'), 10);
     });
-    expect(await slow.ask(undefined, (answer) => answer.pause(200))).toBe('ab');
+    expect(await ask(undefined, (answer) => answer.pause(200))).toBe('ab');
     expect(performance.now() - begun).toBeGreaterThan(190);
-    expect(await slow.ask()).toBe('ab');
+    expect(await ask()).toBe('ab');
   });
 
   it('is heard in nobody’s context, also by those who come after the first (T-127)', async () => {
