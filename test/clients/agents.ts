@@ -281,17 +281,11 @@ startup_timeout_sec = 60
       });
       return {
         logIn: () =>
-          logInAtTerminal(
-            at,
-            'gemini',
-            [],
-            env,
-            async (terminal) => {
-              await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
-              await pause(keyMs);
-              terminal.write(enter);
-            },
-          ),
+          logInAtTerminal(at, 'gemini', [], env, async (terminal) => {
+            await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
+            await pause(keyMs);
+            terminal.write(enter);
+          }),
         call: () => ask(at, 'gemini', ['--yolo', '-m', 'gemini-2.5-flash', '-p', prompt], env),
       };
     },

@@ -240,7 +240,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'composition/settings-check.ts',
     may: [
-      'authorization-server',
+      'authorization-server/administration',
       'composition',
       'observability',
       'options.ts',
