@@ -11,7 +11,7 @@ import { registrationChecks } from './registration/registration-checks.ts';
 import { spendingChecks } from './token/spending-checks.ts';
 import { tokenChecks } from './token/token-checks.ts';
 
-/** What the checks look at besides the server. */
+/** Input of the checks beside the server. */
 export interface CheckOptions {
   machine: Machine;
   /** The callback port the user fixed. */

@@ -4,7 +4,7 @@ import { isLocalAddress } from '../client/url-policy.ts';
 import { failureCode } from './failure.ts';
 import type { Subject } from './subject.ts';
 
-/** What came back for one request. */
+/** Result of one request. */
 export type Answer = Answered | Unanswered;
 
 interface Asked {

@@ -1,7 +1,7 @@
 import type { Judgement } from './finding.ts';
 import type { Subject } from './subject.ts';
 
-/** Where a check stands in the report. */
+/** Section of the report. */
 export type Section =
   | 'reach'
   | 'resource'
@@ -25,8 +25,8 @@ export interface Check {
   /** True if it registers, logs in or writes anything at the server: only with `--active`. */
   active?: true;
   /**
-   * Ids of checks without whose success this one has nothing to look at. Where one of them failed, or was skipped
-   * because of a failure, this one is skipped and names the first cause.
+   * Ids of checks that must succeed before this one. If one of them failed, or was skipped because of a failure, this
+   * one is skipped and names the first cause.
    */
   needs?: readonly string[];
   /** Longest time it may take in milliseconds, if it waits for more than answers; see `examine`. */

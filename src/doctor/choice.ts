@@ -1,6 +1,6 @@
 import type { Check } from './check.ts';
 
-/** Which checks run, and which of them were asked for. */
+/** The checks to run, and the requested ones among them. */
 export interface Choice {
   /** Ids to report. */
   asked: ReadonlySet<string>;

@@ -30,7 +30,7 @@ export function exposes(answer: Answer, name: string): boolean {
 }
 
 /**
- * Why a browser would not send the request after this preflight; undefined if it would.
+ * Returns the reason why a browser would not send the request after this preflight; undefined if it would.
  * @param answer to the preflight
  * @param method the page wants to use
  * @param headers fields the page wants to send

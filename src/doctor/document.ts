@@ -2,7 +2,7 @@ import { quote } from '../client/quote.ts';
 import type { Answer } from './ask.ts';
 import { describeAnswer, mediaType } from './describe-answer.ts';
 
-/** What a well-known place holds. */
+/** Content of a well-known location. */
 export type Published =
   /** A JSON object, as clients want it; `slip` is what not all of them forgive, a sentence without its end. */
   | { kind: 'document'; members: Record<string, unknown>; slip?: string }

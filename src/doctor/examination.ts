@@ -3,7 +3,7 @@ import { guardAddresses } from './guard-addresses.ts';
 import type { LoginMeans } from './login/login-means.ts';
 import type { Probe, Subject } from './subject.ts';
 
-/** What is examined, and by what means. */
+/** Target and means of an examination. */
 export interface ExaminationOptions {
   /** URL of the MCP server as the user gave it. */
   url: string;
@@ -12,7 +12,7 @@ export interface ExaminationOptions {
   now: () => number;
   /** True if clients may be registered and logins made. */
   active?: boolean;
-  /** What it may use to log in; without it nothing that needs a login can be told. */
+  /** Login means; without them, checks that need a login report unknown. */
   login?: LoginMeans;
   /** Longest wait for one answer in milliseconds. */
   timeoutMs?: number;

@@ -6,7 +6,7 @@ import type { Finding, Judgement } from './finding.ts';
 import { skip, unknown } from './judgements.ts';
 import { urlWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
-/** What an examination came to. */
+/** Result of an examination. */
 export interface Report {
   /** URL as it was given, but for secrets in it. */
   url: string;
@@ -22,11 +22,13 @@ export interface Report {
   exchanges: readonly Exchange[];
 }
 
-/** What is examined, by which checks, and who is told. */
+/** Target, checks and listeners of an examination. */
 export interface ExamineOptions extends ExaminationOptions {
   /** In the order in which they run; a check stands behind those it needs. */
   checks: readonly Check[];
-  /** Ids of the checks to run; all unless told. What they need runs too, and is reported where it explains them. */
+  /**
+   * Ids of the checks to run; all by default. Their prerequisites also run, and are reported if they explain a result.
+   */
   only?: readonly string[] | undefined;
   /** Ids of checks not to run. */
   skip?: readonly string[] | undefined;

@@ -1,15 +1,15 @@
-/** What a check came to. `unknown` is never `pass`: it says that nobody can tell from here. */
+/** Verdict of a check. `unknown` is never `pass`: it cannot be determined from here. */
 export type Verdict = 'pass' | 'warn' | 'fail' | 'skip' | 'unknown';
 
 /** Products in front of a server whose configuration a hint can name. */
 export type ProxyProduct = 'nginx' | 'caddy' | 'traefik' | 'apache' | 'haproxy' | 'cloudflare';
 
-/** What a check says of what it saw. */
+/** A check's report of its observation. */
 export interface Judgement {
   verdict: Verdict;
-  /** What was seen, one or two sentences, with the values that decide. Holds no secret. */
+  /** The observation, one or two sentences, with the decisive values. Holds no secret. */
   saw: string;
-  /** What to change, as exactly as can be said from outside. Required with `warn` and `fail`. */
+  /** The change to make, as exactly as it can be named from outside. Required with `warn` and `fail`. */
   fix?: string;
   /** Lines to change by product, if one of them may be the cause. */
   hints?: readonly { product: ProxyProduct; lines: string }[];

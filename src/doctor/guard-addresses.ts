@@ -9,8 +9,8 @@ const lookUpHere: LookUp = async (host) =>
   (await lookup(host, { all: true })).map(({ address, family }) => (family === 6 ? `[${address}]` : address));
 
 /**
- * A fetch that a public server cannot lead into the local network by a name of its own that resolves there. Addresses
- * and names that say themselves what they are, are judged before, see `isLocalAddress`.
+ * A fetch that a public server cannot lead into the local network by a name of its own that resolves there. Literal
+ * addresses and local names are judged before, see `isLocalAddress`.
  * @param fetch that sends
  * @param serverUrl of the server under examination: if it is in the local network itself, it may name others there
  * @param lookUp gives the addresses of a host

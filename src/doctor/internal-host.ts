@@ -5,8 +5,8 @@ import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 const privateName = /\.(?:local|internal|lan|intranet|corp|home|svc|cluster\.local)$/i;
 
 /**
- * Why a URL that a server publishes cannot be meant for its clients: it leads into the server's own network, or is http
- * while the server is https. Undefined if nothing speaks against it.
+ * Returns the reason why a published URL cannot be meant for clients: it leads into the server's own network, or is
+ * http while the server is https. Undefined if nothing speaks against it.
  * @param published a URL from a document or challenge
  * @param called the URL that the server is called by
  */

@@ -1,6 +1,6 @@
 import type { Judgement, ProxyProduct } from './finding.ts';
 
-/** What a finding may add: lines to change by product, and exchanges other than those of the facts asked for. */
+/** Additions to a finding: lines to change by product, and exchanges other than those of the requested facts. */
 export interface More {
   hints?: readonly { product: ProxyProduct; lines: string }[] | undefined;
   because?: string | undefined;

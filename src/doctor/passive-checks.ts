@@ -4,7 +4,7 @@ import { challengeOnSuccess } from './reach/challenge-on-success.ts';
 import { reachChecks } from './reach/reach-checks.ts';
 import { resourceChecks } from './resource/resource-checks.ts';
 
-/** What can be asked of a server without writing anything there, in the order in which it is asked. */
+/** Checks that write nothing at the server, in order. */
 export const passiveChecks: readonly Check[] = [
   ...reachChecks,
   ...resourceChecks,

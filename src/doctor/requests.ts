@@ -1,4 +1,4 @@
-/** What the doctor calls itself. */
+/** User agent of the doctor. */
 const clientInfo = { name: 'gatehouse-doctor', version: '1' };
 
 /** The newest revision with `initialize`. */
@@ -59,7 +59,7 @@ export function modernRequest(method: string): RequestInit {
 }
 
 /**
- * What a browser asks before it lets a page send a request.
+ * Builds the preflight request that a browser sends before a page's request.
  * @param method the method that the page wants to use
  * @param headers the fields that the page wants to send
  * @see WHATWG Fetch "CORS-preflight fetch"

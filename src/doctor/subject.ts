@@ -12,9 +12,9 @@ export interface Subject {
   context: ClientContext;
   /** True if it may register clients and log in. */
   active: boolean;
-  /** What it may use to log in. */
+  /** Login means. */
   login?: LoginMeans;
-  /** What went over the wire so far, by whatever check. */
+  /** All exchanges so far, of whatever check. */
   exchanges: readonly Exchange[];
   /** Runs a probe once; all who ask for it get the same answer. A probe is known by its identity. */
   fact<T>(probe: Probe<T>): Promise<T>;

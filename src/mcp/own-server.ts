@@ -26,7 +26,7 @@ export function fromServer(server: McpLike): ServerSource & { sharing: 'single' 
  * Makes a factory into a source.
  * @param sharing `each`: called for every session, and every request without one; `shared`: called for an era, without
  *   the caller, because its server serves everybody
- * @returns a source whose `create` throws TypeError where the factory gives no server, or under `each` the same twice
+ * @returns a source whose `create` throws TypeError if the factory returns no server, or under `each` the same twice
  */
 export function fromFactory<Sharing extends 'each' | 'shared'>(
   factory: ServerFactory,

@@ -52,8 +52,8 @@ export function loginPage(path: string): string {
 /**
  * Builds the query of a login page.
  * @param next path of the page it leads on to; empty for the overview
- * @param comesBack state of a user who returns from an upstream: `other=1` has it ask for another account, as the one
- *   there may not come in here; `denied=` names the one where they did not allow it
+ * @param comesBack state of a user who returns from an upstream: `other=1` has it ask for another account, since the
+ *   current one is not admitted here; `denied=` names the upstream at which the user denied it
  */
 export function loginQuery(next: string, comesBack?: 'other=1' | `denied=${string}`): string {
   const query = [...(next === '' ? [] : [`next=${next}`]), ...(comesBack ? [comesBack] : [])].join('&');

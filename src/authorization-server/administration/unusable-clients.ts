@@ -1,6 +1,6 @@
 import { readSettingsClients, type SettingsClient } from '../operator-clients/settings-clients.ts';
 
-/** What of the settings is about clients of the operator. */
+/** Settings that concern the operator's clients. */
 export interface SettingsOfClients {
   clients: { preRegistered: readonly SettingsClient[]; clientCredentials: boolean };
   trustedIssuers: readonly unknown[];

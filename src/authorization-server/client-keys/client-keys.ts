@@ -14,7 +14,7 @@ export class ClientKeysRefused extends errors.OIDCProviderError {
   /** True if the keys may be the same as before, and only cannot be fetched now. */
   readonly mayPass: boolean;
   /**
-   * @param url where the keys should be; its host is named
+   * @param url the URL of the keys; the message names its host
    * @param reason what is wrong, as the end of a sentence
    */
   constructor(

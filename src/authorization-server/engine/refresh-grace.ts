@@ -1,4 +1,4 @@
-/** How far the clocks of two machines may be apart. */
+/** Largest difference between the clocks of two machines, in seconds. */
 export const maxClockSkewSeconds = 60;
 
 /**

@@ -11,7 +11,7 @@ import { openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 
-/** How long a grant of a program that has registered anew stays without any use, in seconds. */
+/** Seconds that an unused grant of a program stays after the program has registered again. */
 const forsakenSeconds = 7 * 86_400;
 
 /** Finds the grants of an account that an earlier registration of a program has left behind at a resource. */

@@ -33,7 +33,7 @@ export class ClientNotAdmitted extends errors.OIDCProviderError {
   }
 }
 
-/** Where a request that was let in keeps the invitation it will use. */
+/** State of an admitted request, with the invitation that it will use up. */
 export interface InvitedState {
   invitation?: string;
 }

@@ -42,7 +42,7 @@ export function grantScopes({ resource, asked, limits, fallback, excess }: Scope
  * Returns the resource of a token that needs no consent (RFC 8707 section 2.2).
  * @param asked the `resource` of the request, if any
  * @param asserted resource of the assertion, if its kind names one; the request may not ask for another
- * @param allowed those it may be; all there are where undefined
+ * @param allowed resources it may be; all if undefined
  * @throws errors.InvalidTarget
  */
 export function chooseResource(

@@ -13,7 +13,7 @@ const maxTries = 5;
  * Verifies that an issuer signed an assertion: with a key of its own list, whatever the header says, and by the
  * algorithm that both name (RFC 8725 sections 3.1 and 3.2).
  * @param keys key sets at URLs, fetched under guard
- * @throws errors.InvalidGrant if it did not; IssuerKeysMissing where its keys cannot be had now
+ * @throws errors.InvalidGrant if it did not; IssuerKeysMissing if its keys are unavailable now
  */
 export async function requireSignature(
   keys: ClientKeys,

@@ -57,7 +57,7 @@ export const jwtBearerGrant = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
  */
 export const identityAssertionProfile = 'urn:ietf:params:oauth:grant-profile:id-jag';
 
-/** What accounts are found with. */
+/** Sources for finding an account. */
 export interface AccountSources {
   accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
   identities: IdentityStore;

@@ -9,7 +9,7 @@ interface Declaration {
 /** Types of values that may be headers. */
 const types = new Set<unknown>(['string', 'integer', 'boolean']);
 
-/** What a header can carry as it is: visible ASCII with blanks and tabs inside. */
+/** Values that a header can carry unchanged: visible ASCII with blanks and tabs inside. */
 const plain = /^[\x21-\x7E](?:[\x20-\x7E\t]*[\x21-\x7E])?$/;
 const sentinel = /^=\?base64\?.*\?=$/s;
 

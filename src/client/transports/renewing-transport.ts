@@ -71,7 +71,10 @@ export class RenewingTransport implements Transport {
     this.#inner.setProtocolVersion?.(version);
   }
 
-  /** Sends a message, in a new session where the old one is lost. @throws what the transport throws */
+  /**
+   * Sends a message, in a new session if the old one is lost.
+   * @throws what the transport throws
+   */
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     this.#memory.sent(message);
     if ('method' in message && message.method === 'notifications/cancelled')

@@ -20,7 +20,7 @@ export interface ServerTransportOptions {
   limits?: AnswerLimits | undefined;
   /** The numbers that are handed on as marked texts, for a program that writes them as they were written; none by default. */
   markedNumbers?: MarkedNumbers | undefined;
-  /** How often an event stream that broke is opened again before it is given up; twice unless told. */
+  /** Number of attempts to reopen a broken event stream; two by default. */
   maxStreamRetries?: number | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { Subject } from '../subject.ts';
 /** The authorization server as the resource names it. */
 export interface NamedIssuer {
   issuer: string;
-  /** Who names it; `origin`: nobody does, and clients of 2025-03-26 take the origin of the server. */
+  /** Source of the location; `origin`: none, and clients of 2025-03-26 use the origin of the server. */
   by: 'metadata' | 'origin';
   /** Further entries of `authorization_servers`. */
   others: readonly string[];
@@ -48,7 +48,10 @@ export async function issuerPlaces(subject: Subject): Promise<readonly IssuerPla
   return places;
 }
 
-/** Fact: places that are wrong, but where servers put the metadata of an issuer with a path. Asked where the right ones have none. */
+/**
+ * Fact: wrong locations at which servers put the metadata of an issuer with a path. Requested if the right ones have
+ * none.
+ */
 export async function wrongPlaces(subject: Subject): Promise<readonly IssuerPlace[]> {
   const named = await subject.fact(namedIssuer);
   const path = named ? pathOf(named.issuer) : '';

@@ -5,7 +5,7 @@ import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
 import { type Answer, type Answered, ask } from '../ask.ts';
 import type { Subject } from '../subject.ts';
 
-/** What the authorization endpoint did with a request, before any user saw it. */
+/** Reaction of the authorization endpoint to a request, before any user saw it. */
 export type AuthorizationOutcome = { evidence: readonly number[]; status?: number } & (
   | { /** Back to the client with a code: nobody had to be asked. */ kind: 'code'; query: URLSearchParams }
   | { /** Back to the client with an error. */ kind: 'error'; error: string; query: URLSearchParams }
@@ -33,13 +33,13 @@ function shapeOf(place: URL): string {
   return `${place.origin}${segments.join('/')}`;
 }
 
-/** What a page looks like to one who does not read it: its title, and how many fields it has. */
+/** Visible features of a page: its title, and its number of fields. */
 function pageShape(html: string): string {
   const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? '';
   return `${title} ${html.match(/<(?:input|button|select)\b/gi)?.length ?? 0}`;
 }
 
-/** Where the answer leads: its Location, or what better-auth gives scripts in place of one. */
+/** Target of the response: its Location, or the value that better-auth sends to scripts instead. */
 function destinationOf({ status, headers, text }: Answered): string | null {
   if (status >= 300) return headers.get('location');
   const { redirect, url } = parseObject(text) ?? {};
@@ -97,9 +97,9 @@ export async function sendAuthorization(
 
 /**
  * Returns true if the server went on with a request: to a code, a login, a consent. A page with status 200 counts only
- * where a good request gets one that looks the same, as it may hold an error.
- * @param outcome what became of the request
- * @param good what became of a good request of the same client
+ * if a good request gets one that looks the same, since it may hold an error.
+ * @param outcome outcome of the request
+ * @param good outcome of a good request of the same client
  * @returns undefined if nobody can tell
  */
 export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutcome): boolean | undefined {

@@ -3,7 +3,7 @@ import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { clientAuthentications } from './client-authentication.ts';
 import { describeTokenAnswer } from './token-answer.ts';
 
-/** What is advertised works. */
+/** Checks that the advertised methods work. */
 export const clientAuthenticationCheck: Check = {
   id: 'LOGIN-CLIENT-AUTH',
   section: 'login',
@@ -56,7 +56,7 @@ export const clientAuthenticationCheck: Check = {
   },
 };
 
-/** Secrets with special characters work only where both sides encode. */
+/** Checks secrets with special characters, which work only if both sides encode them. */
 export const basicEncodingCheck: Check = {
   id: 'LOGIN-BASIC-ENCODING',
   section: 'login',

@@ -5,12 +5,15 @@ import { isAccepted, tryRegistration } from '../registration/try-registration.ts
 import type { Subject } from '../subject.ts';
 import { askForTokens, type TokenAnswer } from './token-answer.ts';
 
-/** What the server made of one way of client authentication. A code that was never issued shows whether it got that far. */
+/**
+ * Reaction of the server to one method of client authentication. A code that was never issued shows whether the request
+ * got that far.
+ */
 export interface AuthenticationTry {
   method: string;
   /** The registered client; absent if none was registered for the method. */
   client?: Registration;
-  /** With the right secret: `invalid_grant` where the authentication worked. */
+  /** With the right secret: `invalid_grant` if the authentication worked. */
   right?: TokenAnswer;
   /** With a wrong secret: `invalid_client`. */
   wrong?: TokenAnswer;
@@ -18,7 +21,7 @@ export interface AuthenticationTry {
   encoded?: TokenAnswer;
 }
 
-/** What was tried, and which of the advertised methods were not. */
+/** The methods that were tried, and the advertised ones that were not. */
 export type AuthenticationProbe =
   | { kind: 'tried'; tries: AuthenticationTry[]; untried: string[] }
   | { kind: 'untried'; judgement: Judgement };

@@ -20,7 +20,7 @@ function judgeRefusal(error: string | undefined, saw: string): Judgement {
   return warn(saw, 'Answer with status 400 and {"error":"invalid_grant"}.');
 }
 
-/** PKCE is worth something only where the verifier is compared. */
+/** Checks that the verifier is compared, without which PKCE is worth nothing. */
 export const verifierCheck: Check = {
   ...ofCodes,
   id: 'LOGIN-VERIFIER',

@@ -5,7 +5,7 @@ import { spareSession } from './second-session.ts';
 import { redeemCode, refreshSession, type Session } from './session.ts';
 import type { TokenAnswer } from './token-answer.ts';
 
-/** What became of a code that was redeemed twice. */
+/** Result of redeeming a code twice. */
 export type CodeReuse =
   | {
       kind: 'tried';
@@ -22,7 +22,7 @@ export type CodeReuse =
     }
   | { kind: 'untried'; judgement: Judgement };
 
-/** What of a session works. */
+/** The parts of a session that work. */
 interface Liveness {
   /** True if its access token is taken. */
   isAlive: boolean;
@@ -31,7 +31,7 @@ interface Liveness {
 }
 
 /**
- * Renews a session and looks whether it is alive. A refresh token that may count as used is tried only where the access
+ * Renews a session and checks whether it is alive. A refresh token that may count as used is tried only if the access
  * token is dead and there is nothing to lose.
  */
 async function look(subject: Subject, session: Session): Promise<Liveness> {

@@ -33,7 +33,7 @@ const withSecond = new Set([
 ]);
 
 /**
- * How often the user is asked to consent at most, to be said before an active examination begins.
+ * Returns the maximum number of consents, to be announced before an active examination.
  * @param checks the checks that will run
  */
 export function countConsents(checks: readonly Pick<Check, 'id'>[]): 0 | 1 | 2 {

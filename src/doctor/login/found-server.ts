@@ -32,8 +32,8 @@ export async function foundServer(subject: Subject): Promise<FoundServer> {
 }
 
 /**
- * What a check says that has no authorization server to ask.
- * @param lost how {@link foundServer} failed
+ * Builds the finding of a check without an authorization server.
+ * @param lost reason why {@link foundServer} failed
  */
 export function judgeLost({ reason, why }: Extract<FoundServer, { kind: 'lost' }>): Judgement {
   const because = causes[reason];

@@ -24,8 +24,8 @@ export async function freePortOutcome(
 /**
  * Finds a client whose registered redirect URIs allow that of the agent, or registers one.
  * @param subject the server under examination
- * @param agent who takes the user through the login
- * @param login the first takes the client registered without a port where that works; the second has one of its own
+ * @param agent the agent that guides the user through the login
+ * @param login the first uses the client registered without a port if that works; the second has one of its own
  * @param ready the client that authorization requests were tried with
  */
 export async function loginClient(

@@ -55,7 +55,7 @@ export async function preflight(subject: Subject): Promise<Preflight> {
   return { kind: 'ready', ...ready, good: await sendAuthorization(subject, ready.found, ready.client) };
 }
 
-/** How a bad request is judged. */
+/** Criterion for a bad request. */
 interface BadRequest {
   /** Parameters over those of a good request; null takes one away. */
   changes: Readonly<Record<string, string | null>>;

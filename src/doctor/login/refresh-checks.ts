@@ -4,7 +4,7 @@ import { consentPatienceMs } from './consent.ts';
 import { firstRefresh, parallelRefresh, reuse, reusePatienceMs } from './refreshes.ts';
 import { describeTokenAnswer } from './token-answer.ts';
 
-/** What every check of refreshing has in common. */
+/** Common parts of the refresh checks. */
 const ofRefreshing = {
   section: 'login',
   active: true,

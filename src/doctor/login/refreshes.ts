@@ -32,13 +32,13 @@ export async function firstRefresh(subject: Subject): Promise<Step<FirstRefresh>
   return { kind: 'done', session, used, answer: await refreshSession(subject, session) };
 }
 
-/** What the rehearsal came to. */
+/** Result of the rehearsal. */
 export interface Rehearsal {
-  /** How many asked at once. */
+  /** Number of concurrent requests. */
   askers: number;
-  /** How many of them got a token. */
+  /** Number of requests that got a token. */
   served: number;
-  /** How many requests reached the token endpoint. */
+  /** Number of requests that reached the token endpoint. */
   redemptions: number;
   /** Different access tokens given out. */
   tokens: number;
@@ -86,7 +86,7 @@ export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>
   return { kind: 'done', askers, served: credentials.length, redemptions, tokens };
 }
 
-/** What became of a refresh token that came back. */
+/** Result of a repeated refresh token. */
 export interface Reuse {
   /** Numbers of the exchanges with the token endpoint: the use, each use after it, and the look at the newest token. */
   evidence: readonly number[];
@@ -98,13 +98,13 @@ export interface Reuse {
   refusedAfter?: number;
   /** The latest refusal. */
   refusal?: TokenAnswer;
-  /** What the latest refresh token of the login is worth after that; absent if nothing was refused. */
+  /** State of the latest refresh token of the login afterwards; absent if nothing was refused. */
   latest?: TokenAnswer;
 }
 
 /**
- * When a used refresh token is tried again, in seconds after its use. A window in which it gets the answer of its use
- * once more can be longer: nobody waits for the end of it.
+ * Times at which a used refresh token is tried again, in seconds after its use. A grace window can be longer: nobody
+ * waits for its end.
  */
 const reuseAfterSeconds = [0, 5, 15, 30, 60] as const;
 

@@ -6,7 +6,7 @@ import { type AuthorizationOutcome, describeOutcome, isGoingOn } from './authori
 import { freePortOutcome } from './login-client.ts';
 import { judgeBadRequest, preflight } from './preflight.ts';
 
-/** What to do about an error that a good request came back with. */
+/** Advice for the error of a good request. */
 function fixOf(outcome: AuthorizationOutcome, resource: string): string {
   if (outcome.kind !== 'error')
     return 'Look into the log of the authorization server for this request: it follows the standard.';

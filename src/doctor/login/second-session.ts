@@ -8,7 +8,7 @@ import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
 import { firstSession, openSession, readCode, redeemCode, type SessionProbe } from './session.ts';
 import type { TokenAnswer } from './token-answer.ts';
 
-/** What was done with the second consent: its code was first redeemed wrongly, then rightly. */
+/** Use of the second consent: its code was first redeemed wrongly, then rightly. */
 export interface SecondLogin extends Consent {
   code: string;
   /** With another `code_verifier`. */
@@ -44,7 +44,7 @@ async function secondScopes(
 }
 
 /**
- * Probe: the second consent. Asked for only where the first login came to an end.
+ * Probe: the second consent. Requested only if the first login was completed.
  * @param subject the server under examination
  */
 export async function secondConsent(subject: Subject): Promise<ConsentProbe> {
@@ -82,7 +82,8 @@ export async function secondLogin(subject: Subject): Promise<SecondLoginProbe> {
 }
 
 /**
- * Probe: the session whose tokens may be spoilt: the second; where its code was lost to a wrong redemption, the first.
+ * Probe: the session whose tokens may be spoilt: the second, or the first if the second's code was lost to a wrong
+ * redemption.
  * @param subject the server under examination
  */
 export async function spareSession(subject: Subject): Promise<SessionProbe> {

@@ -16,7 +16,7 @@ export interface IssuedTokens {
   scope?: string;
 }
 
-/** What the token endpoint answered. */
+/** Response of the token endpoint. */
 export interface TokenAnswer {
   answer: Answer;
   /** The JSON object of the answer, if it is one. */
@@ -24,9 +24,9 @@ export interface TokenAnswer {
   /** The `error` of a refusal. */
   error?: string;
   tokens?: IssuedTokens;
-  /** What was not as the standard asks and was read all the same, each the end of a sentence. */
+  /** Deviations from the standard that were tolerated, each the end of a sentence. */
   slips?: readonly string[];
-  /** When the answer was there, epoch milliseconds of this machine. */
+  /** Arrival time of the response, epoch milliseconds of this machine. */
   atMs: number;
 }
 

@@ -10,7 +10,7 @@ import { examinedClient } from './preflight.ts';
 import { firstSession, type Session } from './session.ts';
 import { askForTokens, describeTokenAnswer } from './token-answer.ts';
 
-/** What every check of the login's tokens has in common. */
+/** Common parts of the checks of the login's tokens. */
 const ofTheLogin = {
   section: 'login',
   active: true,
@@ -116,7 +116,7 @@ export const tokenErrorCheck: Check = {
   },
 };
 
-/** What was asked for and what came. */
+/** Requested and received values. */
 export const scopeCheck: Check = {
   ...ofTheLogin,
   id: 'LOGIN-SCOPE',

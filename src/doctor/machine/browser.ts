@@ -18,8 +18,8 @@ const names: Record<Exclude<Surroundings['place'], 'ci'>, string> = {
 const elsewhere: readonly Surroundings['place'][] = ['codespaces', 'ssh', 'container'];
 
 /**
- * Which way a login from here reaches a browser. Without one here the others are chosen, which is no fault; a browser
- * that is set up and missing is.
+ * Checks how a login from here reaches a browser. A machine without a browser is no fault, since other methods exist; a
+ * configured browser that is missing is one.
  * @param machine the machine
  * @see RFC 8252 section 7.3; RFC 8628 section 1 (CL-6)
  */

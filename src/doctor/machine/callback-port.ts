@@ -4,7 +4,7 @@ import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
 import { fail, pass } from '../judgements.ts';
 
-/** Why a port cannot be listened on, or the port itself. */
+/** Reason why a port cannot be listened on, or the port itself. */
 type Bound = { port: number } | { code: string };
 
 /** Listens for a moment. */

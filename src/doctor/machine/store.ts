@@ -36,14 +36,14 @@ async function look(path: string, kind: 'file' | 'folder', machine: Machine): Pr
   return { kind: 'private' };
 }
 
-/** How the text of a store keeps its logins; undefined if it is no store. */
+/** Returns the form of a credential store by its text; undefined if it is no store. */
 function describeText(text: string): string | undefined {
   const sealed = parseSealedText(text);
   if (sealed !== undefined) return `sealed with a key of the keychain (${sealed.keychain})`;
   return parseTokenFile(text) === undefined ? undefined : 'in plain text';
 }
 
-/** What opening a store came to: a sealed one needs the keychain. */
+/** Result of opening a store: a sealed one needs the keychain. */
 async function faultOfOpening(machine: Machine): Promise<string | undefined> {
   const keychain = systemKeychain(machine.platform, machine.env);
   try {
@@ -56,7 +56,7 @@ async function faultOfOpening(machine: Machine): Promise<string | undefined> {
 }
 
 /**
- * Where logins are kept, and who can read them.
+ * Checks the location of stored logins and their readers.
  * @param machine the machine
  * @see RFC 8252 section 8; RFC 9700 section 4.14 (CL-13, T-188)
  */

@@ -8,7 +8,7 @@ import type { Subject } from '../subject.ts';
 import type { ReplayStep } from './replay-step.ts';
 import type { TakenResource } from './resource-replay.ts';
 
-/** What a client takes for the authorization server. */
+/** The client's choice of authorization server. */
 export interface TakenIssuer {
   issuer: string;
   members: Record<string, unknown>;

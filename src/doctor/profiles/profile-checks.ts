@@ -6,7 +6,7 @@ import { replay } from './replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 
 /**
- * Says what of a client is known and what is concluded, for those who doubt a verdict.
+ * Describes the known facts about a client and the conclusions, for readers who doubt a verdict.
  * @param profile of the client
  */
 export function describeProfile({ title, version, observed, facts }: ClientProfile): string {

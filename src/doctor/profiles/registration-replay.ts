@@ -12,7 +12,7 @@ import type { TakenResource } from './resource-replay.ts';
 
 const clause = 'MCP authorization, Client Registration Approaches';
 
-/** How the client would get its id at this server; undefined if it has no way. */
+/** The client's way to a client id at this server; undefined if it has none. */
 function chooseWay(
   profile: ClientProfile,
   { members }: TakenIssuer,
@@ -26,7 +26,7 @@ function chooseWay(
   );
 }
 
-/** What requests to the authorization server need to know of it. */
+/** Data for requests to the authorization server. */
 function discovered(
   subject: Subject,
   { issuer, members }: TakenIssuer,
@@ -83,8 +83,8 @@ async function replayRequest(
 }
 
 /**
- * How the client gets its id, and whether a login may begin with it. It registers and asks the authorization endpoint
- * only in an active examination; what it registered is deleted in the end where the server offers that (RFC 7592).
+ * Replays how the client gets its id, and whether a login may begin with it. It registers and asks the authorization
+ * endpoint only in an active examination; its registration is deleted at the end if the server offers that (RFC 7592).
  * @param profile the client
  * @param subject the server under examination
  * @param issuer the authorization server

@@ -1,4 +1,4 @@
-/** Where a client may stop on its way in, in the order of the way. */
+/** Steps at which a client may stop, in order. */
 export type ReplayStepName =
   | 'address'
   | 'challenge'
@@ -11,12 +11,12 @@ export type ReplayStepName =
   | 'registration'
   | 'authorization request';
 
-/** What a client makes of one step: goes on, stops, or nobody can tell from here. */
+/** Result of one step for a client: continue, stop, or unknown from here. */
 export type ReplayStep = { name: ReplayStepName; evidence?: readonly number[] } & (
   | { kind: 'goes_on'; saw: string }
   | { kind: 'stops'; saw: string; clause: string; fix: string }
   | { kind: 'unknown'; saw: string }
-  /** The client runs where this server is not meant to be reached from. */
+  /** The client runs on machines that this server is not meant to be reached from. */
   | { kind: 'out_of_reach'; saw: string }
   /** The way ends here, and well: there is nothing to log in to. */
   | { kind: 'inside'; saw: string }

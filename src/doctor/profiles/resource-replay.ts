@@ -7,12 +7,12 @@ import { resourcePlaces } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 import type { ReplayStep } from './replay-step.ts';
 
-/** What a client takes for the metadata of the resource. */
+/** The client's choice of resource metadata. */
 export interface TakenResource {
   members: Record<string, unknown>;
 }
 
-/** Where the client finds the metadata of the resource, and whether it believes it. */
+/** Replays how the client finds the metadata of the resource, and whether the client accepts it. */
 export async function replayResource(
   profile: ClientProfile,
   subject: Subject,

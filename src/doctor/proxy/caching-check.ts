@@ -4,7 +4,7 @@ import type { Check } from '../check.ts';
 import { fail, pass, unknown, warn } from '../judgements.ts';
 import { anonymousGet, documentOf, hintsFor, metadataAnswers, strangerGet, strangerPost } from './way.ts';
 
-/** What says that an answer came from a cache. */
+/** Headers that show that a response came from a cache. */
 function cacheMark({ headers }: Answered): string | undefined {
   const age = headers.get('age');
   if (age !== null && Number(age) > 0) return `Age: ${age}`;

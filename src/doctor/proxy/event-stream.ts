@@ -1,7 +1,7 @@
 import type { Probe, Subject } from '../subject.ts';
 import type { McpCaller } from './mcp-caller.ts';
 
-/** What was seen of the stream a client keeps open. */
+/** Observations of the stream that a client keeps open. */
 export type EventStream =
   | {
       kind: 'open';
@@ -17,17 +17,17 @@ export type EventStream =
   | { kind: 'held'; waitedMs: number }
   | { kind: 'none'; why: string };
 
-/** How a stream fared while it was watched. */
+/** Fate of a watched stream. */
 export interface Watched {
   /** True if it ended before its time. */
   ended: boolean;
   /** Since it was opened. */
   afterMs: number;
-  /** Without a byte before the end, or the longest gap where it did not end. */
+  /** Seconds without a byte before the end, or the longest gap if it did not end. */
   silenceMs: number;
 }
 
-/** How long the head and the first byte are waited for, in milliseconds. Either comes at once on a sound way. */
+/** Milliseconds that the head and the first byte may take. Both arrive at once on a sound path. */
 export const firstByteWaitMs = 4_000;
 
 /** Resolves to `late` unless the work is earlier. */

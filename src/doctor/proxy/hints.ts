@@ -1,6 +1,6 @@
 import type { Judgement, ProxyProduct } from '../finding.ts';
 
-/** What a configuration gets wrong. */
+/** Fault of a configuration. */
 export type ProxyFault =
   | 'buffering'
   | 'compression'
@@ -16,7 +16,7 @@ export type ProxyFault =
   | 'prefix_stripped'
   | 'well_known';
 
-/** What the lines are about. */
+/** Subject of the lines. */
 export interface HintPlace {
   /** Path of the MCP server at the proxy: `/tools/mcp`. */
   path: string;
@@ -24,7 +24,7 @@ export interface HintPlace {
   header?: string;
 }
 
-/** Where the server listens behind the proxy: to be replaced by who reads the lines. */
+/** Address of the server behind the proxy; the reader replaces it. */
 export const upstreamPlaceholder = '127.0.0.1:8080';
 
 type Lines = Partial<Record<ProxyProduct, (place: Required<HintPlace>) => string>>;

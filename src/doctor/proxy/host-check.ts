@@ -45,7 +45,7 @@ function isInside(hostname: string): boolean {
   );
 }
 
-/** Why a published URL betrays that the server does not know its public one; undefined if it does not. */
+/** Returns the reason why a published URL shows that the server does not know its public URL; undefined if none. */
 function leakOf({ url, own }: Published, outside: URL): string | undefined {
   if (url.origin === outside.origin) return undefined;
   if (url.hostname === outside.hostname && url.protocol !== outside.protocol)

@@ -42,7 +42,7 @@ function why(answer: Answer, withToken: boolean): string {
 /**
  * Makes the probe that opens a session of the revisions up to 2025-11-25, with a token if there is one. The session is
  * ended when the examination is over.
- * @param options where a token comes from
+ * @param options source of the token
  * @see MCP lifecycle, "Initialization"
  */
 export function mcpCaller(options: ProxyOptions): Probe<McpCaller> {

@@ -6,11 +6,11 @@ export interface SeenProxy {
   name: string;
   /** The one whose configuration hints can name; absent for others. */
   product?: ProxyProduct;
-  /** What gave it away. */
+  /** Evidence for it. */
   mark: string;
 }
 
-/** What of an answer may tell. */
+/** Features of a response that may tell. */
 export interface Marks {
   status: number;
   headers: Headers;
@@ -81,8 +81,8 @@ function fromPage({ status, headers, text }: Marks): SeenProxy[] {
 }
 
 /**
- * Says which proxies an answer went through, as far as they say so themselves.
- * @param marks an answer
+ * Names the proxies that a response passed, as far as they identify themselves.
+ * @param marks a response
  * @see RFC 9110 sections 7.6.3 (Via) and 10.2.4 (Server)
  */
 export function findProxies(marks: Marks): SeenProxy[] {

@@ -1,12 +1,12 @@
 import type { Subject } from '../subject.ts';
 
-/** What the checks of the way may use. */
+/** Options of the proxy checks. */
 export interface ProxyOptions {
-  /** How long a silent stream is watched, in seconds; 75 unless told, which is beyond the usual 60 s. */
+  /** Seconds that a silent stream is watched; 75 by default, which is beyond the usual 60 s. */
   idleSeconds?: number;
   /**
-   * A bearer token for the server, where a login is at hand: streams and sessions are seen with one only. A probe, so
-   * that a login is made once for all checks.
+   * A bearer token for the server, if a login is available: streams and sessions need one. A probe, so that all checks
+   * share one login.
    */
   accessToken?: (subject: Subject) => Promise<string | undefined>;
   /** Told each second while a stream is watched. */

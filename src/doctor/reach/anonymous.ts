@@ -47,7 +47,7 @@ async function toolRequests(subject: Subject): Promise<{ list: Asking; call: Ask
   };
 }
 
-/** What is answered to requests for tools without a token. */
+/** Responses to requests for tools without a token. */
 export interface AnonymousTools {
   list: Answer;
   call: Answer;

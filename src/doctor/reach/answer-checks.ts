@@ -96,7 +96,7 @@ const noRedirect: Check = {
   },
 };
 
-/** Paths where MCP endpoints stand often. */
+/** Common paths of MCP endpoints. */
 function otherPlaces(url: string): string[] {
   const { href, origin, pathname } = new URL(url);
   const other = pathname.endsWith('/') ? href.replace(/\/+$/, '') : `${href}/`;
@@ -115,7 +115,7 @@ async function endpointsNearby(subject: Subject): Promise<string[]> {
   return found;
 }
 
-/** What to do about a status that is not 401. */
+/** Advice for a status other than 401. */
 async function remedyFor(subject: Subject, { status }: Answered): Promise<string> {
   if (status === 404 || status === 405) {
     const nearby = await subject.fact(endpointsNearby);
@@ -167,7 +167,7 @@ function isOf({ members }: ResourceDocument, url: string): boolean {
   return isNamed && typeof members.resource === 'string' && resourceCovers(members.resource, url);
 }
 
-/** What is protected is closed. */
+/** Checks that protected methods need a token. */
 const closed: Check = {
   id: 'CHALLENGE-OPEN',
   section: 'reach',

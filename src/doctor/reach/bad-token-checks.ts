@@ -11,7 +11,7 @@ import { isServed } from './served.ts';
 
 const noRefusal = skip('The server refuses nobody.');
 
-/** What a fault of the answer to a made-up token is; undefined if it is refused as such. */
+/** Returns the fault of a response to a made-up token; undefined if the response is correct. */
 function faultOf(token: string, answer: Answer, refusal: Refusal): Judgement | undefined {
   const { evidence } = answer;
   if (answer.kind === 'unanswered') return unknown(`${token}: ${describeAnswer(answer)}.`, { evidence });

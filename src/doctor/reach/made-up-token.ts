@@ -16,7 +16,7 @@ function madeUpJwt({ url }: Pick<Subject, 'url'>): string {
   return [JSON.stringify(header), JSON.stringify(claims), opaque].map(base64url).join('.');
 }
 
-/** What a request that is refused without a token is answered where a made-up one comes with it. */
+/** Response to a request with a made-up token that would be refused without a token. */
 export interface MadeUpAnswers {
   /** With one that looks like nothing. */
   opaque: Answer;
@@ -27,7 +27,7 @@ export interface MadeUpAnswers {
 }
 
 /**
- * Fact: what becomes of made-up tokens where a token is asked for; undefined if none is.
+ * Fact: responses to made-up tokens if a token is required; undefined if none is.
  * @param subject the server under examination
  * @see RFC 6750 section 3.1; RFC 7519 section 7.2
  */

@@ -5,11 +5,11 @@ import { failureCode } from '../failure.ts';
 import type { Subject } from '../subject.ts';
 import { requireTarget } from './target.ts';
 
-/** What a name resolves to. */
+/** Addresses of a name. */
 export interface Addresses {
   ipv4: readonly string[];
   ipv6: readonly string[];
-  /** Code of the resolver where it found nothing: `ENOTFOUND`. */
+  /** Code of the resolver if it found nothing: `ENOTFOUND`. */
   failure?: string;
 }
 

@@ -5,7 +5,7 @@ import { mediaType } from '../describe-answer.ts';
 /** JSON-RPC "Invalid params": so answers who has looked for a tool that does not exist. */
 const invalidParams = -32602;
 
-/** The JSON-RPC message of an answer, also where it came as an event; undefined if there is none. */
+/** Returns the JSON-RPC message of a response, also if it arrived as an event; undefined if there is none. */
 export function messageOf(answer: Answer): Record<string, unknown> | undefined {
   if (answer.kind === 'unanswered') return undefined;
   const isStream = mediaType(answer) === 'text/event-stream';

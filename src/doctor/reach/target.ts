@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Subject } from '../subject.ts';
 
-/** Where the server's URL leads. */
+/** Target of the server's URL. */
 export interface Target {
   url: URL;
   /** Host without the brackets of IPv6. */
@@ -28,7 +28,7 @@ export function targetOf({ url: given }: Pick<Subject, 'url'>): Target | undefin
 }
 
 /**
- * Parses it where the check on the URL passed before.
+ * Parses the URL after the check on the URL passed.
  * @throws TypeError if it is no URL
  */
 export function requireTarget(subject: Pick<Subject, 'url'>): Target {

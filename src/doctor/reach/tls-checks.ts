@@ -10,7 +10,7 @@ const soonDays = 14;
 const remedyForUnknownIssuer =
   'Use a certificate of a public authority. For one of your own set NODE_EXTRA_CA_CERTS to its file, for each client; behind a proxy that opens TLS, to the file of the proxy.';
 
-/** What to do about a certificate that is not trusted. */
+/** Advice for an untrusted certificate. */
 const remedies: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'Renew the certificate.',
   CERT_NOT_YET_VALID: 'Correct the clock of this machine, or of the one that issued the certificate.',

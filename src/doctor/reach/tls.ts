@@ -4,7 +4,7 @@ import { failureCode } from '../failure.ts';
 import type { Subject } from '../subject.ts';
 import { requireTarget } from './target.ts';
 
-/** What a TLS handshake showed. */
+/** Result of a TLS handshake. */
 export type Handshake =
   | {
       kind: 'done';
@@ -14,7 +14,7 @@ export type Handshake =
       distrust?: string;
       /** Names the certificate is for. */
       names: string;
-      /** Who issued it. */
+      /** Issuer of the certificate. */
       issuer: string;
       /** Epoch seconds. */
       expiresAt: number;

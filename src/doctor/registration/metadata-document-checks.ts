@@ -89,7 +89,7 @@ export const metadataDocumentReadCheck: Check = {
   },
 };
 
-/** What to do about an authorization server that announces documents and cannot fetch them. */
+/** Advice for an authorization server that announces documents and cannot fetch them. */
 export const documentsNotFetchedFix =
   'Let the authorization server reach the hosts of documents (egress, proxy, DNS), or take client_id_metadata_document_supported out of its metadata, so that clients register. In Gatehouse set clients.metadataDocuments.enabled to false.';
 

@@ -6,7 +6,7 @@ import type { Answered } from '../ask.ts';
 /** Servers read at most this much of a document, in bytes; 5 KiB is what the draft recommends. */
 const maxDocumentBytes = 5 * 1024;
 
-/** What has no place in the document of a client that shares its metadata with the world. */
+/** Members that do not belong in the public document of a client. */
 const symmetricMethods = new Set(['client_secret_basic', 'client_secret_post', 'client_secret_jwt']);
 
 /**
@@ -29,8 +29,8 @@ export function metadataUrlFaults(value: string): string[] {
 
 /**
  * Finds what is wrong with a client ID metadata document.
- * @param url where it stands
- * @param answer what stands there
+ * @param url its URL
+ * @param answer its content
  * @returns the faults, each a sentence without its full stop
  * @see MCP authorization "Client ID Metadata Documents"
  */

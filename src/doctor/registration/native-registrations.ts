@@ -6,12 +6,12 @@ import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
 import { isAccepted, type RegistrationTry, tryRegistration } from './try-registration.ts';
 
-/** Attempts to register a native client, each made only where the one before left a question. */
+/** Attempts to register a native client, each made only if the one before left a question. */
 export interface NativeRegistrations {
   found: DiscoveredServer;
   /** With an exact loopback redirect URI and `application_type`. */
   ported: RegistrationTry;
-  /** The same without `application_type`, tried where the first was refused. */
+  /** The same without `application_type`, tried if the first was refused. */
   untyped?: RegistrationTry;
   /** With loopback redirect URIs without a port. */
   portless?: RegistrationTry;

@@ -9,7 +9,7 @@ import { describeRefusal, isAccepted, type RegistrationTry, tryRegistration } fr
 /** A redirect URI that anybody on the way can read; `.invalid` leads nowhere (RFC 2606 section 2). */
 const plainRedirectUri = 'http://doctor.invalid/callback';
 
-/** Registers once more, as the server takes it but for one thing; only where plain registrations work. */
+/** Registers again with one change to the accepted registration; only if plain registrations work. */
 async function tryVariant(
   subject: Subject,
   metadata: Record<string, unknown>,

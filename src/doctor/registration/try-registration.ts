@@ -12,9 +12,9 @@ export interface RegistrationTry {
   answer: Answer;
   /** The answer's JSON object, if it is one. It may hold a secret. */
   body?: Readonly<Record<string, unknown>>;
-  /** The client, where the server registered one. */
+  /** The client, if the server registered one. */
   client?: Registration;
-  /** What was not as the standard asks and was read all the same, each the end of a sentence. */
+  /** Deviations from the standard that were tolerated, each the end of a sentence. */
   slips?: readonly string[];
   /** True if the server offers to delete the client; it is deleted in the end. */
   isDeletable?: boolean;
@@ -107,7 +107,7 @@ export function isAccepted({ answer }: Pick<RegistrationTry, 'answer'>): boolean
 }
 
 /**
- * Says how a registration ended without a client; what is no JSON is shown as it came.
+ * Describes how a registration ended without a client; a response that is no JSON is quoted.
  * @param attempt the registration
  */
 export function describeRefusal({ answer, body }: Pick<RegistrationTry, 'answer' | 'body'>): string {

@@ -7,7 +7,7 @@ import type { VerifyMeans } from './verify-command.ts';
 /** Everything a bug report needs, without secrets: what was found, and each exchange with the command that repeats it. */
 export interface Bundle extends Omit<JsonReport, 'exchanges'> {
   kind: 'gatehouse-doctor-bundle';
-  /** What this program ran on. */
+  /** Environment of this program. */
   environment: { node: string; platform: string };
   exchanges: readonly (Exchange & { curl: string })[];
 }

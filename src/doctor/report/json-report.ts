@@ -17,7 +17,7 @@ export interface JsonReport {
   threshold: Threshold;
   summary: Readonly<Record<Verdict, number>>;
   findings: readonly (Finding & { verify?: string })[];
-  /** What went over the wire, in short; `evidence` has the numbers. A bundle has them whole. */
+  /** Exchanges in short form; `evidence` has their numbers. A bundle has them in full. */
   exchanges: readonly {
     number: number;
     method: string;

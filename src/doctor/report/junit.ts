@@ -2,7 +2,7 @@ import type { Report } from '../examine.ts';
 import type { Finding } from '../finding.ts';
 import { outcomeOf, type Threshold } from './outcome.ts';
 
-/** What XML 1.0 cannot hold, not even escaped (its section 2.2). */
+/** Characters that XML 1.0 cannot hold, not even escaped (its section 2.2). */
 const notInXml = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function xml(text: string): string {
@@ -16,7 +16,7 @@ function xml(text: string): string {
   return text.replace(notInXml, '').replace(/[&<>"\n]/g, (character) => entities[character] ?? character);
 }
 
-/** How a finding counts in a test report. */
+/** Outcome of a finding in a test report. */
 function kindOf(finding: Finding, threshold: Threshold): 'passed' | 'failure' | 'error' | 'skipped' {
   if (outcomeOf({ findings: [finding], stopped: false }, threshold) !== 'sound')
     return finding.verdict === 'unknown' ? 'error' : 'failure';

@@ -1,13 +1,13 @@
 import type { Report } from '../examine.ts';
 import type { Finding, Verdict } from '../finding.ts';
 
-/** What makes an examination end with a fault. */
+/** Threshold at which an examination fails. */
 export const thresholds = ['fail', 'warn', 'unknown'] as const;
 
 /** From which verdict on an examination counts as failed: `warn` includes `fail`, `unknown` includes both. */
 export type Threshold = (typeof thresholds)[number];
 
-/** What an examination came to as a whole. */
+/** Overall outcome of an examination. */
 export type Outcome = 'sound' | 'faults' | 'not_examined';
 
 /** Checks without which nothing else can be seen. */
@@ -21,9 +21,9 @@ const reaching = new Set([
 ]);
 
 /**
- * Says what an examination came to.
- * @param report what was found
- * @param threshold what counts as a fault
+ * Returns the overall outcome of an examination.
+ * @param report the findings
+ * @param threshold the lowest verdict that counts as a fault
  * @returns `not_examined` if the server was not reached, or the examination was stopped
  */
 export function outcomeOf(
@@ -36,7 +36,7 @@ export function outcomeOf(
   return findings.some(({ verdict }) => counted.some((one) => one === verdict)) ? 'faults' : 'sound';
 }
 
-/** How many findings have each verdict. */
+/** Number of findings for each verdict. */
 export function countVerdicts(findings: readonly Finding[]): Readonly<Record<Verdict, number>> {
   const counts: Record<Verdict, number> = { pass: 0, warn: 0, fail: 0, skip: 0, unknown: 0 };
   for (const { verdict } of findings) counts[verdict]++;
@@ -51,7 +51,7 @@ export interface Cause {
 }
 
 /**
- * What is to be mended, in the order in which it helps: failures before warnings, those that explain most first.
+ * Sorts the faults to mend in the most helpful order: failures before warnings, those that explain most first.
  * @param findings of one report
  */
 export function findCauses(findings: readonly Finding[]): readonly Cause[] {

@@ -1,6 +1,6 @@
 import type { Finding } from '../finding.ts';
 
-/** How a report came about, as far as another look at one finding needs it. */
+/** Origin of a report, as far as a repeated check of one finding needs it. */
 export interface VerifyMeans {
   /** The program as the user calls it; `gatehouse` unless told. */
   program?: string | undefined;

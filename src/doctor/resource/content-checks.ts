@@ -188,7 +188,7 @@ const bearerMethods: Check = {
   }),
 };
 
-/** What is said of DPoP is what is done. */
+/** Checks that the DPoP metadata matches the behaviour. */
 const dpop: Check = {
   id: 'PRM-DPOP',
   section: 'resource',

@@ -29,7 +29,7 @@ async function isRefusedEverywhere(subject: Subject, bad: readonly ResourcePlace
   return bad.every(({ answer }) => answer.kind === 'answered' && answer.status === endpoint.status);
 }
 
-/** What is there is a document. */
+/** Checks that the response is a document. */
 const document: Check = {
   id: 'PRM-DOCUMENT',
   section: 'resource',
@@ -90,7 +90,7 @@ const found: Check = {
   },
 };
 
-/** It is where the challenge says. */
+/** Checks that the document is at the URL of the challenge. */
 const linked: Check = {
   id: 'PRM-LINK',
   section: 'resource',

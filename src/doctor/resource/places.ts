@@ -8,7 +8,7 @@ import type { Subject } from '../subject.ts';
 
 /** A place where protected resource metadata may stand, and what is there. */
 export interface ResourcePlace {
-  /** Who names it: the challenge, or RFC 9728 with the path of the server or without. */
+  /** Source of the location: the challenge, or RFC 9728 with or without the path of the server. */
   named: 'by the challenge' | 'with the path' | 'at the root';
   url: string;
   answer: Answer;

@@ -43,7 +43,7 @@ export function fetchWith(
   };
 }
 
-/** Who the examination is to an MCP server. */
+/** Client information that the examination sends to an MCP server. */
 export const doctorInfo = { name: 'gatehouse-doctor', version: '1' };
 
 type HeldToken = Extract<TokenAtHand, { kind: 'held' }>;

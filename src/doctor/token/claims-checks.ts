@@ -21,7 +21,7 @@ async function judgeClaims(
     : judge(claims, token);
 }
 
-/** What a token says of itself. */
+/** Claims of a token. */
 export const claimsCheck: Check = {
   id: 'TOKEN-CLAIMS',
   section: 'token',

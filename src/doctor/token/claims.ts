@@ -3,7 +3,7 @@ import { quote } from '../../client/quote.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { quoteOrMissing } from '../document.ts';
 
-/** What an access token says about itself. Nothing of it is verified: the token is the server's, and the server's to judge. */
+/** Claims of an access token. They are not verified: only the server can judge its token. */
 export interface Claims {
   header: { alg?: string; typ?: string };
   payload: JWTPayload & { client_id?: unknown; scope?: unknown };
@@ -30,7 +30,7 @@ export function readClaims(accessToken: string): Claims | undefined {
  * Returns true if an audience names a resource.
  * @param aud the claim
  * @param resource the resource indicator the token was asked for
- * @returns `alike` where only the spelling differs: case of the host, default port, trailing slash
+ * @returns `alike` if only the spelling differs: case of the host, default port, trailing slash
  * @see RFC 9068 section 4; RFC 8707 section 2.2
  */
 export function compareAudience(aud: JWTPayload['aud'], resource: string): 'same' | 'alike' | 'other' {

@@ -7,7 +7,7 @@ import type { Subject } from '../subject.ts';
 import { readClaims } from './claims.ts';
 import { tokenAtHand } from './token-at-hand.ts';
 
-/** How far clocks may be apart, in seconds. Verifiers allow a few seconds to a minute. */
+/** Allowed clock difference, in seconds. Verifiers allow a few seconds to a minute. */
 const toleranceSeconds = 30;
 
 /** A clock as compared with this machine's. */
@@ -40,9 +40,9 @@ async function issuerClock(subject: Subject): Promise<ClockReading | undefined> 
 }
 
 /**
- * Says in a sentence how far a clock is off.
+ * Describes a clock difference in a sentence.
  * @param whose the clock's owner
- * @param aheadSeconds how far it is ahead
+ * @param aheadSeconds seconds by which it is ahead
  */
 export function describeSkew(whose: string, aheadSeconds: number): string {
   if (aheadSeconds === 0) return `the clock of ${whose} agrees with yours`;

@@ -9,7 +9,7 @@ import { describeTokenAnswer } from '../login/token-answer.ts';
 import { readClaims } from './claims.ts';
 import { isTokenTaken } from './token-use.ts';
 
-/** A resource that nobody has, asked for where the user names no other. */
+/** A resource that nobody has, requested if the user names no other. */
 const nobodys = 'https://doctor.invalid/mcp';
 
 /** A server that takes any token of its authorization server can be called with tokens meant for others. */

@@ -10,7 +10,7 @@ import type { Session } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
 import { isTokenTaken } from './token-use.ts';
 
-/** When a revoked token is tried, in seconds after the revocation was answered. */
+/** Times at which a revoked token is tried, in seconds after the response to the revocation. */
 const revokedAfterSeconds = [0, 0.25, 0.5, 1, 2, 4, 8] as const;
 
 /** Asks the authorization server to end an access token (RFC 7009 section 2.1). */

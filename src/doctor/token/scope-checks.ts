@@ -13,7 +13,7 @@ const ofScopes = {
   patienceMs: 2 * consentPatienceMs,
 } as const;
 
-/** What a client needs to know to ask for more. */
+/** Data that a client needs to request more scopes. */
 export const scopeChallengeCheck: Check = {
   ...ofScopes,
   id: 'TOKEN-SCOPE-CHALLENGE',

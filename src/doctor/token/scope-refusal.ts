@@ -44,14 +44,14 @@ export async function scopeRefusal(subject: Subject): Promise<ScopeRefusalProbe>
     : { kind: 'refused', by: 'second', ...found };
 }
 
-/** How the step-up ended. */
+/** Result of the step-up. */
 export type StepUpProbe =
   | { kind: 'tried'; scopes: readonly string[]; again?: Refusal; operation: string }
   | { kind: 'untried'; judgement: Judgement };
 
 /**
  * Probe: tries the refused operation with the token of the other login. If the first was refused, the second asked for
- * the union of what was held and named; where the second was refused, the first has that already.
+ * the union of the held and the named scopes; if the second was refused, the first has that already.
  * @param subject the server under examination
  * @see MCP authorization "Step-Up Authorization Flow" (A8-07)
  */

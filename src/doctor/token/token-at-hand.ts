@@ -12,7 +12,7 @@ export type TokenAtHand =
       /** Resource the token was asked for. */
       resource: string;
       issuer: string;
-      /** When this machine got it, epoch seconds; absent for a kept login. */
+      /** Time at which this machine got it, epoch seconds; absent for a stored login. */
       receivedAt?: number;
     }
   | { kind: 'missing'; judgement: Judgement };

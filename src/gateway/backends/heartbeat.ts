@@ -2,7 +2,7 @@
 export interface HeartbeatOptions {
   /** Milliseconds of silence until a ping is sent; 0 for never. */
   everyMs: number;
-  /** Whether pings were ever answered. A backend that ignores pings is not judged by them. */
+  /** `isAnswered` is true once a ping was answered. A backend that ignores pings is not judged by them. */
   known: { isAnswered: boolean };
   /** Returns true if it has something to do that may keep it from answering. */
   isBusy(): boolean;

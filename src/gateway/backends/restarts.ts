@@ -37,9 +37,9 @@ interface Outcome {
 }
 
 /**
- * When a program that fails may be started again: for each account by itself, so that nobody waits for what another's
- * program does. One that ends is started again at once, three times; one that does not start, or ends again and again,
- * waits twice as long each time, with jitter (T-155). A server by URL that does not answer `initialize` waits likewise.
+ * Schedules the restarts of failing programs for each account by itself, so that nobody waits for another's program.
+ * One that ends is started again at once, three times; one that does not start, or ends again and again, waits twice as
+ * long each time, with jitter (T-155). A server by URL that does not answer `initialize` waits likewise.
  */
 export class Restarts {
   readonly #nowMs: () => number;

@@ -96,8 +96,8 @@ const probeShare = 2 / 5;
 /**
  * Creates a backend whose processes are started as they are needed.
  * @param name name in errors and in the log
- * @throws Error if a variable it is to be given is not set, or what one person has would go to everybody; RangeError
- *   where there may be no process
+ * @throws Error if a variable it is to be given is not set, or what one person has would go to everybody; RangeError if
+ *   there may be no process
  */
 export function createStdioBackend(
   name: string,

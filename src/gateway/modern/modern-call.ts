@@ -36,8 +36,8 @@ export interface ModernCallParts {
 /**
  * One request on its way to a server of 2026-07-28, as it is: only its id, its progress token and credentials somebody
  * put into it are replaced. If the connection breaks, a request that changes nothing is sent once more, as a new one;
- * where headers were made of an old definition of a tool, it is looked at again. Who waits to begin with a server, in
- * any era, waits no longer than for the start of one.
+ * if headers were made of an old definition of a tool, it is looked at again. Who waits to begin with a server, in any
+ * era, waits no longer than for the start of one.
  * @see MCP 2026-07-28 "Resumability", transports "Custom Headers from Tool Parameters" (B1-06, B5-11, B5-14, T-127)
  */
 export class ModernCall {

@@ -7,9 +7,9 @@ export type Answer =
   | { result: Record<string, unknown>; error?: undefined }
   | { error: JsonRpcError; result?: undefined };
 
-/** What is known of a request on its way. */
+/** State of a request on its way. */
 export interface Passing {
-  /** Who calls; absent for what the front asks the server of its own, as one that serves many. */
+  /** The caller; absent for the front's own requests to a server that serves many. */
   readonly caller: AuthInfo | undefined;
   readonly era: 'legacy' | 'modern';
   /** The call was cancelled, or its client is gone: its answer goes to nobody. */

@@ -26,13 +26,13 @@ const notOfClient: JsonRpcError = {
   message: 'Invalid params: this is about nothing that the client of this connection has.',
 };
 
-/** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
+/** Milliseconds that the response to a request of our own may take: a client waits meanwhile. */
 const patienceMs = 10_000;
 
-/** What the server is asked and has not answered. */
+/** Requests to the server without a response. */
 interface Asked {
   take(answer: Answer): void;
-  /** Whose progress is told under this token, and what it was asked for. */
+  /** Owner and request of each progress token. */
   request: SteppedRequest | undefined;
 }
 

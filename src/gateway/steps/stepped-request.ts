@@ -1,7 +1,7 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Passing } from './step.ts';
 
-/** What a request is guided with. */
+/** Options for the passage of a request. */
 export type Guidance = Pick<Passing, 'caller' | 'era' | 'behind' | 'ask'>;
 
 /** A request on its way through the steps. */

@@ -1,7 +1,7 @@
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer, Step } from './step.ts';
 
-/** How long a server may take. */
+/** Time limits of a server. */
 export interface TimeLimits {
   /** Without a sign that it works on the request, in milliseconds. */
   quietMs: number;

@@ -9,7 +9,7 @@ import { type AbsenceOf, absenceIn } from './absence.ts';
 import { type Entry, entriesOf, type Listed, lists } from './listed.ts';
 import type { Passing } from './step.ts';
 
-/** How long a list counts that was read, in milliseconds: a server need not tell that it changed. */
+/** Milliseconds that a list counts: a server need not announce changes. */
 const lifeMs = 60_000;
 
 /** Most pages of a list that are read, and how long that may take in all, in milliseconds. */
@@ -22,7 +22,7 @@ const maxAccounts = 1000;
 /** The list of a server, or why it gives none. */
 type Tools = { tools: ReadonlyMap<string, Entry>; absences: readonly AbsenceOf[] } | { error: JsonRpcError };
 
-/** What is known of a tool: how it is defined, if it is listed; or why the server does not list what may have it. */
+/** State of a tool: its definition, if it is listed; or the reason why the server does not list it. */
 export type Found =
   | { tool: Entry | undefined; error?: undefined }
   | { error: JsonRpcError; tool?: undefined };
@@ -54,9 +54,9 @@ export class ToolDefinitions {
   }
 
   /**
-   * Returns a tool as the server lists it for a caller. A person who is just giving what a list needs is waited for.
-   * @returns no tool where it lists none of that name; the error where it gives no list, or not the part that would
-   *   have the tool, which whoever calls has to be told
+   * Returns a tool as the server lists it for a caller. The list waits for a user who is just providing a credential.
+   * @returns no tool if none of that name is listed; the error for the caller if there is no list, or not the part with
+   *   the tool
    */
   async find(name: string, passing: Passing): Promise<Found> {
     const found = await this.#look(name, passing);

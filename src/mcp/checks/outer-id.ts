@@ -15,8 +15,8 @@ const lastMember =
 
 /**
  * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member
- * `id` of the outermost object, and never that of an object inside of one that was cut off. The whole is only looked
- * through where it ends with an id, which takes less time than reading it as JSON would.
+ * `id` of the outermost object, and never that of an object inside of one that was cut off. The whole is searched only
+ * if it ends with an id, which takes less time than reading it as JSON would.
  * @returns undefined if there is none, or it is not near the beginning or the end
  */
 export function outerId(bytes: Uint8Array): RequestId | undefined {

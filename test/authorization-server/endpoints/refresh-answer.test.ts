@@ -35,7 +35,7 @@ describe('the answer to a refresh', () => {
     expect(Buffer.from(change.payload).toString('latin1')).not.toContain('token');
   });
 
-  it('is given until the window is over, with what is left of its life, and never less than a second', async () => {
+  it('is given until the window is over, with its remaining life of at least a second (T-043, T-044)', async () => {
     const { find } = await keep();
     expect(await find(startOfTime)).toEqual(answer);
     expect(await find(startOfTime + 40)).toEqual({ ...answer, expires_in: 60 });

@@ -32,7 +32,7 @@ describe('where a refresh token was used from', () => {
     expect(compareSource(first, 'id', described, ['another key']).address).toBe(true);
   });
 
-  it('holds no address in the clear, and is another text for each token (FA-10, T-213)', () => {
+  it('holds no address in the clear, and is another text for each token (FA-10, T-194, T-213)', () => {
     const first = from('192.0.2.1', 'client/1');
     const described = describeSource(first, 'id', keys);
     expect(described).toMatch(/^[\w-]{16} [\w-]{16}$/);

@@ -168,7 +168,7 @@ describe('the memory of used proofs', () => {
     expect(told.filter(Boolean)).toHaveLength(1);
   });
 
-  it('is bounded: full, it refuses rather than forget what could be repeated', async () => {
+  it('is bounded: if it is full, it rejects proofs rather than forget some that could be repeated (A13-09)', async () => {
     let now = 100;
     const memory = createUsedProofs(() => now, 2);
     await memory.useOnce('a', 160);

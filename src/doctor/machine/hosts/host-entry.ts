@@ -16,7 +16,7 @@ export interface HostFile {
   host: string;
   file: string;
   entries: readonly HostEntry[];
-  /** Why it could not be read; a host then has no servers at all. */
+  /** Reason why it could not be read; a host then has no servers at all. */
   fault?: string;
   /** Permission bits of the file. */
   mode: number;

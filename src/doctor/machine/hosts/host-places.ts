@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Machine } from '../machine.ts';
 
-/** Where a host keeps its servers. */
+/** Location of a host's server list. */
 export interface HostPlace {
   host: string;
   file: string;

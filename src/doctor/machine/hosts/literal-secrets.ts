@@ -3,7 +3,7 @@ import type { HostEntry } from './host-entry.ts';
 /** Names whose values are secrets. */
 const secretName = /authorization|cookie|secret|password|token|api[-_]?key/i;
 
-/** A value that names where the secret is, instead of being it: `${TOKEN}`, `$TOKEN`, `{env:TOKEN}`, `{{token}}`. */
+/** A reference to a secret instead of the secret: `${TOKEN}`, `$TOKEN`, `{env:TOKEN}`, `{{token}}`. */
 const placeholder = /\$\{?\w|\{env:|\{file:|\{\{|%\w+%/;
 
 const isLiteral = (value: string): boolean => value.trim() !== '' && !placeholder.test(value);
@@ -15,7 +15,7 @@ export function secretHeaders({ headers }: HostEntry): string[] {
     .map(([name]) => name);
 }
 
-/** What an argument carries in clear text; undefined for one without a secret. */
+/** Returns the secret of an argument in clear text; undefined if it has none. */
 function secretOf(argument: string, before: string | undefined): string | undefined {
   if (!isLiteral(argument)) return undefined;
   const pair = /^([\w-]+)\s*:\s*(.+)$/.exec(argument);

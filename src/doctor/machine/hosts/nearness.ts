@@ -1,6 +1,6 @@
 import leven from 'leven';
 
-/** How the URL of an entry stands to the one examined. */
+/** Relation of an entry's URL to the examined one. */
 export type Nearness = 'same' | 'variant' | 'typo' | 'other';
 
 function parts(url: string): { host: string; path: string; query: string } | undefined {

@@ -76,6 +76,7 @@ it.each(kinds)(
       ]);
     }
   },
+  3_600_000,
 );
 
 it.each(kinds)(

@@ -44,7 +44,7 @@ export async function startEchoServers(): Promise<EchoServers> {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${progress}data: ${answer}\n\n`);
     else response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     take(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

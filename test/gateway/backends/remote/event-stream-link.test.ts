@@ -28,7 +28,7 @@ describe('a server over HTTP+SSE', () => {
     expect(asked.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('that never answers initialize is given up, and its stream is closed', async () => {
+  it('that never answers initialize is given up, and its stream is closed (T-157)', async () => {
     const { url } = await serveStream(() => '/messages?s=1');
     const backend = backendAt({ url, transport: 'sse', startMs: 150 });
     const talk = await open(backend);
