@@ -77,4 +77,14 @@ describe('the documents', () => {
       'Nothing was released yet, so nothing that users have can be fixed, changed or removed.',
     ).toEqual([]);
   });
+
+  it.each(['docs/rest.md', 'docs/gateway-urls.md', 'docs/gateway-programs.md'])(
+    '%s says that a backend gets no _meta.auth of a caller (FA-38)',
+    (document) => {
+      const sentences = read(document)
+        .replace(/\s+/g, ' ')
+        .split(/(?<=\.) /);
+      expect(sentences.some((one) => one.includes('`_meta.auth`') && /\b(no|only)\b/.test(one))).toBe(true);
+    },
+  );
 });
