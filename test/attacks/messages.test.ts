@@ -37,5 +37,5 @@ it(`None of ${count} hostile messages reaches a server as something that the tok
   const found = report(watch.breaches.values());
   expect(found, `seed ${seed}\n${found}`).toBe('');
   // Every guard let through what it should, so nothing was refused just because everything was.
-  for (const { name } of gates.targets) expect(watch.allowed.get(name) ?? 0, name).toBeGreaterThan(20);
+  for (const { name } of gates.targets) expect(watch.allowed.get(name) ?? 0, name).toBeGreaterThan(10);
 }, 3_600_000);

@@ -125,7 +125,7 @@ describe('a reset link', () => {
   it('begins with the public URL the command is told, and says where it had to guess one', async () => {
     const args = ['account', 'reset', person.email, '--data', gatehouse.folder];
     for (const form of [[], ['--json']])
-      expect((await operate([...args, ...form])).stderr).toContain('The settings name no publicUrl');
+      expect((await operate([...args, ...form])).stderr).toContain('The settings have no publicUrl');
     const told = await operate([...args, '--public-url', 'https://mcp.example.com/']);
     expect(told.stdout).toMatch(/^https:\/\/mcp\.example\.com\/account\/reset\?key=/);
     expect(told.stderr).not.toContain('publicUrl');

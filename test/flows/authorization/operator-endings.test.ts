@@ -141,7 +141,7 @@ describe('an operator, beside a running server', () => {
       const { id = '' } = listed.find(({ kind }) => kind === wanted) ?? {};
       return (await runGatehouse(['session', 'end', id, '--data', served.folder])).stdout;
     };
-    expect(await end('mcp')).toBe('Ended. To end what its app may do as well: gatehouse grant revoke.\n');
+    expect(await end('mcp')).toBe('Ended. Its app keeps its tokens; to end them: gatehouse grant revoke.\n');
     expect(await end('browser')).toBe('Ended.\n');
   });
 

@@ -24,7 +24,7 @@ describe('gatehouse login --device', () => {
     const login = runProgram(commandLine, ['login', served.mcpUrl, '--device', '--json'], { env, input: '' });
     const [, url = ''] = await login.waitFor('stderr', /^Open this URL on any device: (\S+)$/m);
     const [, userCode = ''] = await login.waitFor('stderr', /^Enter this code there: (\S+)$/m);
-    await login.waitFor('stderr', /^Or open both in one: \S+\?user_code=[A-Z]{4}-[A-Z]{4}$/m);
+    await login.waitFor('stderr', /^Or open the URL with the code: \S+\?user_code=[A-Z]{4}-[A-Z]{4}$/m);
     const done = await approveDevice({ url, userCode }, createVisitor());
     expect(done.url).toBe(`${served.url}/device/done`);
     expect(await login.ended, login.written.stderr).toBe(0);

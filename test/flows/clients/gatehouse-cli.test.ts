@@ -99,7 +99,7 @@ describe('gatehouse login, tools and call', () => {
     const args = ['login', served.mcpUrl, '--device', '--timeout', '2'];
     const { code, stderr } = await runGatehouse(args, { env });
     expect(code, stderr).toBe(exitCodes.loginNeeded);
-    expect(stderr).toMatch(/it is good for [12] s\n/);
+    expect(stderr).toMatch(/it expires in [12] s\n/);
   });
 
   it('log in with OpenID Connect as well, and renew that login', async () => {

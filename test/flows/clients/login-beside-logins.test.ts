@@ -83,7 +83,7 @@ describe('a login beside others at the same authorization server (A5-10, CL-2)',
     const logout = await runGatehouse(['logout', '--all'], { env: user.env });
     expect([logout.code, logout.stderr]).toEqual([
       exitCodes.ok,
-      expect.stringMatching(/^Forgot the client \S+ of /),
+      expect.stringMatching(/^Deleted the client \S+ of /),
     ]);
     expect(await goOn(login), login.written.stderr).toBe(exitCodes.ok);
     await age(user);

@@ -516,8 +516,8 @@ describe('gatehouse login at a server with one slip', () => {
       relay.slip = slip;
       const { failure, said } = await logIn();
       expect([failure?.message, failure?.hint]).toEqual([undefined, undefined]);
-      for (const name of tolerances) expect(said).toContain(`Overlooked (${name}): `);
-      if (tolerances.length === 0) expect(said).not.toContain('Overlooked');
+      for (const name of tolerances) expect(said).toContain(`Tolerated (${name}): `);
+      if (tolerances.length === 0) expect(said).not.toContain('Tolerated');
     },
     patienceMs,
   );
@@ -564,7 +564,7 @@ describe('gatehouse login at a server with one slip', () => {
       const [, url = ''] = await program.waitFor('stderr', /^Open this URL: (\S+)$/m);
       await fetch(await decide(url, { visitor }));
       expect(await program.ended, program.written.stderr).toBe(exitCodes.ok);
-      expect(program.written.stderr).toContain(`# Overlooked (${tolerance}): `);
+      expect(program.written.stderr).toContain(`# Tolerated (${tolerance}): `);
     },
     patienceMs,
   );

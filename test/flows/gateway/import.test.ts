@@ -95,7 +95,7 @@ describe('gatehouse protect --import', () => {
     await gate.program.waitFor('stderr', /my token is/);
     const { stderr, stdout } = gate.program.written;
     expect(stderr + stdout).not.toContain(secret);
-    expect(stderr).toContain('routes.my-files.backend.env.MODE: a placeholder');
+    expect(stderr).toContain('routes.my-files.backend.env.MODE: contains a placeholder');
     await client.close();
   });
 
@@ -126,7 +126,7 @@ describe('gatehouse protect', () => {
 
   it.each([
     [[], 'Say what to protect'],
-    [['--import', '/nowhere.json', '--', 'program'], '--import and program do not go together'],
+    [['--import', '/nowhere.json', '--', 'program'], '--import and program cannot be combined'],
     [['--', 'no-such-program', 'x'], 'no-such-program: there is no program of that name in PATH'],
     [['/nowhere/program'], '/nowhere/program: there is no program that can be run at this path.'],
     [['localhost:4801/mcp'], 'Did you mean http://localhost:4801/mcp?'],
@@ -134,13 +134,18 @@ describe('gatehouse protect', () => {
     [['http://user@localhost/mcp'], '- the URL: must be an absolute http or https URL'],
     [['--import', '/nowhere.json'], '/nowhere.json: there is no such file'],
     [['--env', 'HOME', 'https://a.example/mcp'], 'are for a command'],
-    [['https://a.example/mcp', 'more'], 'A URL stands alone: only a program takes arguments, such as more.'],
-    [['npx', '-y', 'some-server'], 'A program that has options of its own stands behind --.'],
+    [['https://a.example/mcp', 'more'], 'A URL takes no arguments, such as more: only a program does.'],
   ])('says what is missing or wrong for %j', async (args, sentence) => {
     const { io, written } = testIo();
     const argv = ['node', 'gatehouse', 'protect', ...args];
     expect(await runCommands(new Command().exitOverride(), [registerProtect], argv, io)).toBe(2);
     expect(written.stderr).toContain(sentence);
+  });
+
+  it('says that a program that has options comes after --', async () => {
+    const { code, stderr } = await runGatehouse(['protect', 'npx', '-y', 'some-server']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Put a program that has options after --.');
   });
 
   it('beside a config file whose server is at the same path names that one', async () => {

@@ -12,7 +12,7 @@ const nothing = {
 it.each<[string, Parameters<typeof describeCarriedOver>[0], RegExp[]]>([
   ['no database was replaced', undefined, []],
   ['nothing happened since', nothing, []],
-  ['it cannot be read', 'unreadable', [/let in again.*gatehouse account list/]],
+  ['it cannot be read', 'unreadable', [/active again.*gatehouse account list/]],
   [
     'a client was denied',
     { ...nothing, refusedClients: ['a', 'b'] },
