@@ -72,7 +72,7 @@ describe('verifying', () => {
     const stored = await hasher.hash('password');
     const begun = performance.now();
     expect(await hasher.verify('x'.repeat(1_000_000), stored)).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(patience(10));
+    expect(performance.now() - begun).toBeLessThan(patience(50));
   });
 
   it('runs no more at once than allowed, and refuses what does not fit the queue (T-118, T-206)', async () => {

@@ -135,7 +135,7 @@ describe('gatehouse protect', () => {
     expect(missing.stderr).toContain('NOT_SET_ANYWHERE');
     const value = await runGatehouse(['protect', ...data, '--env', 'KEY=secret', '--', 'true']);
     expect(value.code).toBe(2);
-    expect(value.stderr).toContain('name of a variable');
+    expect(value.stderr).toContain('name of an environment variable');
     const none = await runGatehouse(['protect', ...data]);
     expect(none.code).toBe(2);
     expect(none.stderr).toMatch(/Say what to protect: a command, a URL, or --import/);

@@ -155,7 +155,7 @@ describe('gatehouse protect', () => {
     await writeFile(config, JSON.stringify({ routes: { notes: { path: '/', backend: { command: 'a' } } } }));
     const { code, stderr } = await runGatehouse(['protect', '--config', config, '--', 'true']);
     expect(code).toBe(2);
-    expect(stderr).toContain('- routes.notes.path: / is where gatehouse protect puts what it is given');
+    expect(stderr).toContain('- routes.notes.path: gatehouse protect uses the path / itself');
   });
 
   it('calls what nobody gave a name by the host of its URL', async () => {

@@ -109,7 +109,10 @@ class Exchange implements Dispatcher.DispatchHandler, WireAnswer {
     this.#listener = listener;
     this.#connections = connections;
     this.#base = base;
-    this.#forgetDeadline = heads.set(() => this.#giveUp({ reason: 'backend_timed_out' }));
+    // A request that no connection has taken so far was not sent.
+    this.#forgetDeadline = heads.set(() =>
+      this.#giveUp({ reason: this.#controller ? 'backend_timed_out' : 'backend_unreachable' }),
+    );
   }
 
   begin({ method, path, headers, body }: WireRequest): void {
