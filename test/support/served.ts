@@ -28,8 +28,11 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** The source of the command line's entry, for tests that replace a part of it. */
+export const sourceCommandLine = join(repository, 'src/cli/main.ts');
+
 /** The command line's entry, as tests run it: compiled, if `scripts/test` has compiled it. */
-export const commandLine = compiledProgram(join(repository, 'src/cli/main.ts'));
+export const commandLine = compiledProgram(sourceCommandLine);
 
 /** Runs `gatehouse <args>` to its end, with standard input empty or as given. */
 export async function runGatehouse(

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { obtainTokens, refresh, type Tokens, tryAccess } from '../../support/oauth.ts';
-import { repository } from '../../support/program.ts';
-import { runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+import { repository, runProgram } from '../../support/program.ts';
+import { type Served, serveGatehouse, sourceCommandLine } from '../../support/served.ts';
 import { generousLimits } from '../token/subject.ts';
 import { openStream } from './support/stream.ts';
 
@@ -26,11 +26,11 @@ afterAll(() => served.stop());
 /** Runs `gatehouse keys …` as an operator does, whose new keys are used after seconds. */
 async function keys(...args: string[]): Promise<KeyLine[]> {
   const shortLead = pathToFileURL(`${repository}/test/flows/keys/support/short-lead.ts`).href;
-  const { code, stdout, stderr } = await runGatehouse(['keys', ...args, '--json', '--data', served.folder], {
+  const command = runProgram(sourceCommandLine, ['keys', ...args, '--json', '--data', served.folder], {
     env: { NODE_OPTIONS: `--import ${shortLead}` },
   });
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as KeyLine[];
+  expect(await command.ended, command.written.stderr).toBe(0);
+  return JSON.parse(command.written.stdout) as KeyLine[];
 }
 
 async function verify({ id_token }: LoginTokens): Promise<string> {
