@@ -23,7 +23,7 @@ import type { buildRegistrationFeature } from '../registration/registration-feat
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
-import { tolerate } from '../tolerances/tolerances.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
 import type { Adapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
 import { sessionTtl } from './session-browser.ts';

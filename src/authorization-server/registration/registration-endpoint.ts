@@ -16,7 +16,7 @@ import { BodyRefused, readBody } from '../endpoints/form-body.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { replayBody } from '../engine/replayed-body.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { tolerate } from '../tolerances/tolerances.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
 import { type InvitedState, type RegistrationPolicy, refuseToken, requireInvitation } from './admission.ts';
 import type { SealedClientIds } from './sealed-client-ids.ts';
 

@@ -1,9 +1,9 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ToleranceName } from '../../oauth/tolerances.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
+import { serveTolerantly, type Tolerated, tolerate } from './tolerate.ts';
 
 /** Enabled tolerances: all that are not switched off. */
 export type ToleranceSwitches = Readonly<Partial<Record<ToleranceName, boolean>>>;
@@ -98,47 +98,4 @@ export async function noteTolerated(
   const tolerated = await serveTolerantly(tolerances.isOn, serve);
   if (ctx.status >= 400) return;
   for (const each of tolerated) tolerances.note(each, clientOf(ctx), ctx.state.requestId);
-}
-
-/** A tolerance that was applied to a request, and the detail of the request that needed it. */
-export interface Tolerated {
-  tolerance: ToleranceName;
-  because: string;
-}
-
-interface Indulgence {
-  isOn: (name: ToleranceName) => boolean;
-  tolerated: Tolerated[];
-}
-
-const current = new AsyncLocalStorage<Indulgence>();
-
-/**
- * Decides whether a deviation is tolerated, and records it. Called only if the strict rule would reject the request.
- * Outside of a request nothing is switched off.
- * @param because what the client did, without a secret in it
- * @returns whether the request may go on
- */
-export function tolerate(tolerance: ToleranceName, because: string): boolean {
-  const indulgence = current.getStore();
-  if (!indulgence) return true;
-  if (!indulgence.isOn(tolerance)) return false;
-  if (!indulgence.tolerated.some((known) => known.tolerance === tolerance))
-    indulgence.tolerated.push({ tolerance, because });
-  return true;
-}
-
-/**
- * Runs a request with the installation's tolerances.
- * @param isOn which are switched on
- * @param serve the request
- * @returns what it was let through with, each tolerance once
- */
-export async function serveTolerantly(
-  isOn: (name: ToleranceName) => boolean,
-  serve: () => Promise<void>,
-): Promise<readonly Tolerated[]> {
-  const tolerated: Tolerated[] = [];
-  await current.run({ isOn, tolerated }, serve);
-  return tolerated;
 }

@@ -1,9 +1,7 @@
 import Provider from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
-import {
-  compareLocalhostPorts,
-  serveTolerantly,
-} from '../../../src/authorization-server/tolerances/tolerances.ts';
+import { compareLocalhostPorts } from '../../../src/authorization-server/tolerances/tolerances.ts';
+import { serveTolerantly } from '../../../src/authorization-server/tolerances/tolerate.ts';
 
 const provider = new Provider('http://localhost', {
   clients: [

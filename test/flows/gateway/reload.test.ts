@@ -37,7 +37,8 @@ async function command(...args: string[]) {
   return runGatehouse([...args, '--config', config, '--data', folder]);
 }
 
-const reloads = () => program.written.stderr.split('\n').filter((line) => line.includes('the settings were reloaded"')).length;
+const reloads = () =>
+  program.written.stderr.split('\n').filter((line) => line.includes('the settings were reloaded"')).length;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gatehouse-reload-'));

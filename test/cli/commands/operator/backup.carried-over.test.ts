@@ -24,7 +24,7 @@ it.each<[string, Parameters<typeof describeCarriedOver>[0], RegExp[]]>([
     [
       /stay disabled: a/,
       /tokens.*: 2/,
-      /back, which were not in the database that was replaced: b\. To remove one again: gatehouse account remove/,
+      /exist again, which the former database did not have: b\. To remove one again: gatehouse account remove/,
       /c\. .*account reset/,
     ],
   ],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettingsReader } from '../../../../src/cli/commands/operator/installation.ts';
 import { runProgram } from '../../../support/program.ts';
-import { commandLine } from '../../../support/served.ts';
+import { sourceCommandLine } from '../../../support/served.ts';
 import { newInstallation } from '../../support/installation.ts';
 
 /** Runs a command, and gives the packages of npm that it loaded. */
@@ -24,7 +24,10 @@ async function packagesOf(...args: string[]): Promise<string[]> {
        },
      });`,
   );
-  const program = runProgram(commandLine, args, { input: '', env: { NODE_OPTIONS: `--import=${watcher}` } });
+  const program = runProgram(sourceCommandLine, args, {
+    input: '',
+    env: { NODE_OPTIONS: `--import=${watcher}` },
+  });
   expect(await program.ended).toBe(0);
   return [...new Set([...program.written.stderr.matchAll(/^loads (.+)$/gm)].map(([, name]) => name ?? ''))];
 }
