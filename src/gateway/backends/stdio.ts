@@ -169,7 +169,7 @@ export function createStdioBackend(
   };
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
   const link = createStdioLink({
-    ...{ name, sharing, startMs, places, restarts, pingMs, pings: pings.modern, launch, nowMs },
+    ...{ name, sharing, startMs, idleMs, places, restarts, pingMs, pings: pings.modern, launch, nowMs },
     // What has refused `initialize` need not be started again to be asked in 2026-07-28.
     takeOver(caller) {
       const key = sharerKey(sharing, caller);

@@ -14,6 +14,8 @@ export interface StdioLinkOptions {
   /** Sharing of a process; with `session` the requests of one account with one client share one. */
   sharing: 'session' | 'account' | 'shared';
   startMs: number;
+  /** Milliseconds that an unused process is kept. */
+  idleMs: number;
   /** See `ModernProcessOptions`. */
   pingMs: number;
   pings: { isAnswered: boolean };
@@ -37,9 +39,6 @@ export interface StdioLink extends ModernLink {
   giveAway(caller: AuthInfo | undefined, afterMs: number): GivenProcess | undefined;
 }
 
-/** Milliseconds that an unused process is kept. */
-const idleMs = 300_000;
-
 /**
  * Creates the way to a program that speaks 2026-07-28 over its standard input and output.
  * @see MCP 2026-07-28 transports "stdio" (B1-08)
@@ -58,7 +57,6 @@ export function createStdioLink(options: StdioLinkOptions): StdioLink {
     if (known) return known;
     const made = new ModernProcess(launchedFor ? accountKeyPrefix(launchedFor) : '', {
       ...options,
-      idleMs,
       servesEverybody: sharing === 'shared',
       takeOver: () => takeOver(launchedFor),
       launch: () => launch(launchedFor),

@@ -53,3 +53,31 @@ it('A program that is started before anybody needs it gets its pings answered, t
   await pause(1500);
   expect(gatehouse.log.filter((line) => line.includes('ended by itself'))).toEqual([]);
 });
+
+it.each(['legacy', 'modern'] as const)(
+  'A program that speaks %s revisions is stopped after idleSeconds without a call, and not before (FA-41)',
+  async (era) => {
+    const backend = { ...pingingProgram(era, unanswered), process: 'account', idleSeconds: 3 } as const;
+    const gatehouse = await startGatehouse({ backend });
+    onTestFinished(() => gatehouse.stop());
+    const name = era === 'legacy' ? 'mcp 2025' : 'mcp 2026';
+    const door = await openDoor(gatehouse, name, await enter(gatehouse, { scopes: ['mcp'] }));
+    onTestFinished(() => door.close());
+    const pid = async (): Promise<number> => {
+      const { result } = await door.ask('tools/call', { name: 'pings', arguments: {} }, 7);
+      return Number((result as { content: [{ text: string }] }).content[0].text.split(' ')[0]);
+    };
+    const first = await pid();
+    const isAlive = (): boolean => {
+      try {
+        return process.kill(first, 0);
+      } catch {
+        return false;
+      }
+    };
+    await pause(1500);
+    expect(isAlive()).toBe(true);
+    await vi.waitUntil(() => !isAlive(), { timeout: 30_000 });
+    expect(await pid()).not.toBe(first);
+  },
+);

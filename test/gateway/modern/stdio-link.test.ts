@@ -13,6 +13,7 @@ it('the way to a program that is closed starts none for who asks again', async (
   const launch = vi.fn(() => new Promise<never>(() => undefined));
   const places = new Places('Program', { total: 3, perAccount: 3 }, nowMs);
   const link = createStdioLink({
+    idleMs: 3_600_000,
     ...{
       name: 'Program',
       sharing: 'session' as const,
