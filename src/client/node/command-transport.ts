@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { jsonLine, writtenNumbers } from '../../collections/exact-json.ts';
-
 import { ClientError } from '../client-error.ts';
 import type { MarkedNumbers } from '../transports/exact-numbers.ts';
 import { readMessageLines } from './message-lines.ts';

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import { LineReader } from '../../collections/line-reader.ts';
 import { type MarkedNumbers, markMessage } from '../transports/exact-numbers.ts';
 
 /** Longest line of messages by default, in bytes. */
 const defaultMaxLineBytes = 32 * 1024 * 1024;
-const lineFeed = 0x0a;
 
 /** Takes the lines that are read. */
 export interface MessageLineReader {
@@ -26,25 +26,6 @@ export interface MessageLineReader {
  */
 export function readMessageLines(from: Readable, reader: MessageLineReader): void {
   const { markedNumbers, maxLineBytes = defaultMaxLineBytes } = reader;
-  let held: Buffer[] = [];
-  let heldBytes = 0;
-  let isSkipping = false;
-
-  const forget = (): void => {
-    held = [];
-    heldBytes = 0;
-  };
-  const hold = (part: Buffer): void => {
-    if (isSkipping || part.length === 0) return;
-    heldBytes += part.length;
-    if (heldBytes <= maxLineBytes) {
-      held.push(part);
-      return;
-    }
-    forget();
-    isSkipping = true;
-    reader.tooLong();
-  };
   const take = (line: string): void => {
     let messages: JSONRPCMessage[];
     try {
@@ -56,18 +37,12 @@ export function readMessageLines(from: Readable, reader: MessageLineReader): voi
     }
     for (const message of messages) reader.heard(message);
   };
-  from.on('data', (data: Buffer | string) => {
-    const chunk = Buffer.from(data);
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      hold(chunk.subarray(start, end));
-      const line = Buffer.concat(held).toString('utf8').trim();
-      const skipped = isSkipping;
-      forget();
-      isSkipping = false;
-      if (!skipped && line !== '') take(line);
-      start = end + 1;
-    }
-    hold(chunk.subarray(start));
+  const lines = new LineReader(maxLineBytes, {
+    line(bytes) {
+      const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8').trim();
+      if (line !== '') take(line);
+    },
+    tooLong: () => reader.tooLong(),
   });
+  from.on('data', (data: Buffer | string) => lines.push(Buffer.from(data)));
 }

@@ -1,4 +1,4 @@
-import { LineReader } from '../../mcp/stdio/line-reader.ts';
+import { LineReader } from '../../collections/line-reader.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 
 /** Options of the log of a backend's standard error. */

@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { jsonLine } from '../../collections/exact-json.ts';
+import { LineReader } from '../../collections/line-reader.ts';
 import { withoutByteOrderMark } from '../../mcp/checks/json.ts';
-import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/streams/held-bytes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { createErrorOutput } from './error-output.ts';

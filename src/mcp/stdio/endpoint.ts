@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { LineReader } from '../../collections/line-reader.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message } from '../checks/messages.ts';
@@ -7,7 +8,6 @@ import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
 import { isElsewhere, type ServerSource } from '../server-source.ts';
 import { EraSwitch } from './era-switch.ts';
-import { LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
 import { readLine } from './read-line.ts';
 import { Unanswered } from './unanswered.ts';

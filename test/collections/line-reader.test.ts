@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LineReader } from '../../../src/mcp/stdio/line-reader.ts';
+import { LineReader } from '../../src/collections/line-reader.ts';
 
 function setUp(maxBytes = 100) {
   const taken: string[] = [];
