@@ -55,7 +55,7 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
 };
 
 /** Names with `--json` of failures without a more precise one. */
-export const exitCodeReasons: Readonly<Record<ExitCode, string>> = {
+const exitCodeReasons: Readonly<Record<ExitCode, string>> = {
   0: 'ok',
   1: 'unexpected',
   2: 'wrong_usage',

@@ -1,7 +1,2 @@
 /** The command that a person types: a script of the checkout, or the published package. */
 export const programName = import.meta.url.endsWith('.ts') ? 'scripts/gatehouse' : 'npx mcp-gatehouse';
-
-/** Quotes a text as one word of a shell command. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

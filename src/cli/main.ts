@@ -66,7 +66,7 @@ function newProgram(): Command {
  * @param argv as `process.argv`
  * @returns the exit code
  */
-export async function run(argv: readonly string[]): Promise<ExitCode> {
+async function run(argv: readonly string[]): Promise<ExitCode> {
   const registers = await Promise.all(wantedCommands(argv[2]).map((load) => load()));
   return runCommands(newProgram(), registers, argv, processIo());
 }

@@ -31,3 +31,8 @@ export function describeDifference(expected: string, found: string): string {
   const shown = (text: string): string => (at < text.length ? quote(text.charAt(at)) : 'the end');
   return `expected ${quote(expected)}, found ${quote(found)}; they differ at character ${at + 1}: expected ${shown(expected)}, found ${shown(found)}`;
 }
+
+/** Quotes a text as one word of a shell command. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

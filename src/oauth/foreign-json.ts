@@ -15,11 +15,14 @@ export type NoteSlip = (slip: Slip) => void;
 
 const ignore: NoteSlip = () => undefined;
 
+/** Returns true if a parsed value is a JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** @returns the value if it is a JSON object, else undefined */
 export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** @returns the value if it is a non-empty string, else undefined */

@@ -1,5 +1,4 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { accountMark } from '../../crypto/secret.ts';
 import {
   type BackendCredentialKey,
   type BackendCredentialStore,
@@ -15,7 +14,7 @@ import {
   renderCredentialsOfAnother,
   renderRouteCredentials,
 } from '../views/account/credentials.ts';
-import { goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
+import { goToPage, isForAnother, PageMissing, type PersonalRequest } from './account-request.ts';
 
 /** Options of the pages of credentials for MCP servers. */
 export interface CredentialsPageOptions {
@@ -43,11 +42,6 @@ async function requireRoute(
   const route = (await credentials.list(who.account.id)).find((one) => one.route === name);
   if (!route) throw new PageMissing();
   return route;
-}
-
-/** Returns true if the page was asked for an account, and the person is not that one. */
-function isForAnother({ mark, who }: PersonalRequest): boolean {
-  return mark !== undefined && mark !== accountMark(who.account.id);
 }
 
 /** Result of the last form, if it names a credential that exists. */
@@ -159,7 +153,7 @@ export interface OwnCredentials {
   remove(key: BackendCredentialKey): Promise<boolean>;
 }
 
-/** Options. */
+/** Options of the entered credentials. */
 export interface OwnCredentialsOptions {
   forms: CredentialForms;
   store: Pick<BackendCredentialStore, 'listOf' | 'put' | 'remove'>;

@@ -1,4 +1,3 @@
-import { accountMark } from '../../crypto/secret.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
@@ -12,7 +11,13 @@ import {
   renderUpstreams,
   renderUpstreamUnlink,
 } from '../views/account/upstreams.ts';
-import { type AccountRequest, goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
+import {
+  type AccountRequest,
+  goToPage,
+  isForAnother,
+  PageMissing,
+  type PersonalRequest,
+} from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 
 /** Options of the pages of accounts elsewhere. */
@@ -48,11 +53,6 @@ function requireUpstream({ name = '' }: PersonalRequest, { upstreams }: Upstream
   const upstream = upstreams.find(name);
   if (!upstream) throw new PageMissing();
   return upstream;
-}
-
-/** Returns true if the page was asked for an account, and the person is not that one. */
-function isForAnother({ mark, who }: PersonalRequest): boolean {
-  return mark !== undefined && mark !== accountMark(who.account.id);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from '../../oauth/foreign-json.ts';
 import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 
 /** Members of a key that only its owner may have (RFC 7517, RFC 7518 section 6). */
@@ -9,10 +10,6 @@ const maxKeys = 20;
 /** The keys of a client (RFC 7517 section 5). */
 export interface ClientKeySet {
   keys: Record<string, unknown>[];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @returns whether a key holds what only its owner may have */

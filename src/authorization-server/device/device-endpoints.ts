@@ -65,7 +65,7 @@ export interface DeviceEndpointOptions {
  * Puts right what the engine tells a device: how long to wait between polls, and that a client is not registered for
  * this grant (RFC 8628 section 3.2; RFC 6749 section 5.2).
  */
-export const completeDeviceAnswer: Step = async (ctx, next) => {
+const completeDeviceAnswer: Step = async (ctx, next) => {
   await next();
   const body = ctx.body as { error_description?: string };
   if (ctx.status === 200) Object.assign(body, { interval: pollIntervalSeconds });
@@ -152,7 +152,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
 }
 
 /** Seconds between two polls of a device (RFC 8628 section 3.2). */
-export const pollIntervalSeconds = 5;
+const pollIntervalSeconds = 5;
 
 /** Seconds that a poll may arrive early: networks and timers are not exact. */
 const leewaySeconds = 1;

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { answerExpired, answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { showPage } from '../interactions/page.ts';
 import { createLimiter, type Limit } from '../limits.ts';
@@ -50,12 +50,6 @@ export function limitWrongCodes(
     await next();
     if (ctx.state.codeMissed !== true) for (const key of keys) await tries.giveBack(key);
   };
-}
-
-function answerExpired(ctx: Context): void {
-  ctx.remove('Location');
-  ctx.remove('Set-Cookie');
-  answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
 }
 
 /**

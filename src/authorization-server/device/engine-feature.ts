@@ -29,7 +29,7 @@ const problems: Readonly<Record<string, keyof Texts['device']['problems']>> = {
 };
 
 /** The token of the engine that ties a form to the session of the browser. */
-export function formToken(ctx: KoaContextWithOIDC): string {
+function formToken(ctx: KoaContextWithOIDC): string {
   return String(ctx.oidc.session?.state?.secret ?? '');
 }
 
@@ -130,7 +130,7 @@ export const userCodeMask = '****-****';
 type DeviceCode = NonNullable<Awaited<ReturnType<Provider['DeviceCode']['findByUserCode']>>>;
 
 /** Stores the address of the requesting device with the request, for the user to compare (RFC 8628 section 5.4). */
-export function noteDevice(ctx: KoaContextWithOIDC): Record<string, unknown> {
+function noteDevice(ctx: KoaContextWithOIDC): Record<string, unknown> {
   return { address: ctx.state.clientAddress };
 }
 

@@ -75,6 +75,13 @@ function explain({ error: { explanations } }: Texts, name: string) {
     : explanations.other;
 }
 
+/** Responds that the page has expired, and takes back what the request had set: nothing of it was stored. */
+export function answerExpired(ctx: Context): void {
+  ctx.remove('Location');
+  ctx.remove('Set-Cookie');
+  answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+}
+
 /** Reason why a client cannot be used: its metadata document was rejected, or the client is not approved. */
 export type ClientRefusal = ClientDocumentError | ClientNotAdmitted;
 

@@ -8,7 +8,12 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '../endpoints/error-page.ts';
+import {
+  answerExpired,
+  answerWithClientRefusal,
+  answerWithErrorPage,
+  isClientRefusal,
+} from '../endpoints/error-page.ts';
 import { createRepeatedAnswers } from '../endpoints/repeated-answers.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { failureOf, isUpstreamFault, type UpstreamStates } from './begin-upstream.ts';
@@ -42,12 +47,6 @@ const maxTries = 3;
 function single(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 ? values[0] : undefined;
-}
-
-function answerExpired(ctx: Context): void {
-  ctx.remove('Location');
-  ctx.remove('Set-Cookie');
-  answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
 }
 
 /**

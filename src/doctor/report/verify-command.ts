@@ -1,3 +1,4 @@
+import { shellWord } from '../../client/quote.ts';
 import type { Finding } from '../finding.ts';
 
 /** Origin of a report, as far as a repeated check of one finding needs it. */
@@ -12,11 +13,6 @@ export interface VerifyMeans {
 
 /** Sections of which no check becomes another one by logging in. */
 const withoutLogin = new Set(['reach', 'resource', 'issuer', 'machine']);
-
-/** @returns the text as one word of a POSIX shell */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /**
  * The command that looks at one finding again, after it was mended.

@@ -8,8 +8,9 @@ import {
   type MachineLogin,
   requireUrl,
 } from '../../../client/index.ts';
+import { shellWord } from '../../../client/quote.ts';
 import { CliError, type ExitCode, exitCodes } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { printableLine } from '../../output.ts';
 
 /** Maximum length of a server's text in a sentence, in characters. */

@@ -19,8 +19,9 @@ import {
   readSurroundings,
   type Surroundings,
 } from '../../../client/node/index.ts';
+import { shellWord } from '../../../client/quote.ts';
 import { CliError } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
 import { headerOption, readGivenHeaders, traceOption, withHeaders } from './connection-options.ts';

@@ -4,7 +4,7 @@ import type { Fetch } from '../../../client/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 
 /** Transports that can be chosen; without a choice they are tried in the order of the standard. */
-export const transportNames = ['http', 'sse', 'rest', 'stdio'] as const;
+const transportNames = ['http', 'sse', 'rest', 'stdio'] as const;
 
 /** Options of the connection to a server, as commander parses them. */
 export interface ConnectionOptions {

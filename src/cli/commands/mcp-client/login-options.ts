@@ -4,7 +4,7 @@ import { parseWhole } from '../../option-parsers.ts';
 import { traceOption } from './connection-options.ts';
 
 /** Grant types of machine logins. */
-export const machineGrants = ['client_credentials', 'workload_identity'] as const;
+const machineGrants = ['client_credentials', 'workload_identity'] as const;
 
 /** Options of `gatehouse login`, as commander parses them. */
 export interface LoginCommandOptions {

@@ -24,7 +24,7 @@ function usage(message: string, hint?: string): CliError {
  * @param what name of the secret, for messages
  * @throws CliError exit code 2
  */
-export async function readStdinSecret({ stdin }: CommandIo, what: string): Promise<string> {
+async function readStdinSecret({ stdin }: CommandIo, what: string): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
     text += String(chunk);

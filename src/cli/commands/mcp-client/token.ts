@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { freshCredential } from '../../../client/index.ts';
 import { openTokenFile } from '../../../client/node/index.ts';
+import { shellWord } from '../../../client/quote.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { type CommandIo, isTerminal, processIo } from '../../output.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';

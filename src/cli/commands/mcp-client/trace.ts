@@ -19,7 +19,7 @@ function comment(text: string, paint: Paint): string {
  * @param exchange what was recorded
  * @param paint colours of the output
  */
-export function formatExchange(exchange: Exchange, paint: Paint): string {
+function formatExchange(exchange: Exchange, paint: Paint): string {
   const { number, durationMs, request, response, failure } = exchange;
   const outcome = response ? String(response.status) : `failed: ${failure ?? 'no answer'}`;
   const { origin, pathname } = new URL(request.url);

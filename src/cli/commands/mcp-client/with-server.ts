@@ -27,7 +27,7 @@ export interface WithServerOptions extends ConnectionOptions {
 }
 
 /** Returns the name and version that the commands report to servers. */
-export function clientInfo(): { name: string; version: string } {
+function clientInfo(): { name: string; version: string } {
   return { name: 'gatehouse', version: packageVersion() };
 }
 
@@ -38,7 +38,7 @@ export function clientInfo(): { name: string; version: string } {
  * @param options how to connect
  * @throws CliError
  */
-export async function serverFetches(
+async function serverFetches(
   server: string,
   { header = [], trace }: ConnectionOptions,
   io: CommandIo,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../../client/quote.ts';
 import { backUpDataFolder, restoreDataFolder } from '../../../storage/sqlite/index.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
 import {
   announceUpgrade,

@@ -34,7 +34,7 @@ export function hasDatabase(folder: string): boolean {
 }
 
 /** Requires a database in a data folder. @throws CliError if there is none, or the folder cannot be read */
-export function requireDatabase(folder: string): void {
+function requireDatabase(folder: string): void {
   if (hasDatabase(folder)) return;
   throw new CliError(
     `There is no Gatehouse database in ${printableLine(folder)}.`,

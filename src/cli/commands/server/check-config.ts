@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { shellWord } from '../../../client/quote.ts';
 import { findUnfitRules, findUnusableRoutes } from '../../../composition/settings-check.ts';
 import { loadSettings, showSettings } from '../../../config/load.ts';
 import { SettingsRefused } from '../../../settings/issues.ts';
@@ -8,7 +9,7 @@ import { adviseOnSettings } from '../../../settings-advice.ts';
 import { adviseOnFolder, inspectDataFolder } from '../../../storage/sqlite/index.ts';
 import { findUnusable } from '../../../upstream/examination/configured.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { parsePort } from '../../option-parsers.ts';
 import { type CommandIo, formatJson, processIo } from '../../output.ts';
 import { describeMissingDatabase, type InstallationOptions } from '../operator/installation.ts';

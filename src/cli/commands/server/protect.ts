@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { shellWord } from '../../../client/quote.ts';
 import { loadSettings, type Overrides } from '../../../config/load.ts';
 import { parseJsonWithComments } from '../../../doctor/machine/hosts/json-with-comments.ts';
 import { createLogger, type Logger } from '../../../observability/logger.ts';
 import { describeMissingProgram } from '../../../settings/backends/program-advice.ts';
 import { SettingsRefused } from '../../../settings/issues.ts';
+import { isRecord } from '../../../settings/scopes.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { parsePort, parseWhole } from '../../option-parsers.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
 import { hintAtScheme } from '../mcp-client/client-failure.ts';
@@ -238,10 +240,6 @@ export function createRetellingLogger(logger: Logger, retell: (sentence: string)
 /** Members in which hosts list their servers. */
 const serverMembers = ['mcpServers', 'servers'];
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function readDocument(file: string): unknown {
   const refused = (fault: string): CliError =>
     new CliError(`${printableLine(file)}: ${fault}.`, exitCodes.usage);
@@ -268,8 +266,8 @@ function readDocument(file: string): unknown {
  */
 export function readHostFile(file: string): Record<string, unknown> {
   const document = readDocument(file);
-  const blocks = isObject(document) ? serverMembers.map((member) => document[member]) : [];
-  const block = blocks.find(isObject);
+  const blocks = isRecord(document) ? serverMembers.map((member) => document[member]) : [];
+  const block = blocks.find(isRecord);
   if (block && Object.keys(block).length > 0) return block;
   throw new CliError(
     `${printableLine(file)}: has no MCP servers.`,

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { createAdministration } from '../../../authorization-server/administration/administration.ts';
+import { shellWord } from '../../../client/quote.ts';
 import { loadSettings } from '../../../config/load.ts';
 import { createLocalGatehouse } from '../../../index.ts';
 import { pathOfRoute } from '../../../settings/routes.ts';
 import { normalizeEmail } from '../../../storage/accounts.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName, shellWord } from '../../command-text.ts';
+import { programName } from '../../command-text.ts';
 import { printableLine } from '../../output.ts';
 import { hasDatabase, type InstallationOptions, openInstallation } from '../operator/installation.ts';
 

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { isObject } from '../../../oauth/foreign-json.ts';
 import type { Machine } from '../machine.ts';
 import { readCodexServers } from './codex-config.ts';
 import type { HostEntry, HostFile } from './host-entry.ts';
@@ -7,10 +8,6 @@ import { parseJsonWithComments } from './json-with-comments.ts';
 
 /** Members under which hosts keep their servers. */
 const serverMembers = ['mcpServers', 'servers', 'mcp', 'context_servers'];
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function strings(value: unknown): Record<string, string> {
   if (!isObject(value)) return {};
