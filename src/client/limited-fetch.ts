@@ -6,10 +6,10 @@ import { quote } from './quote.ts';
 import { requireUrl } from './url-policy.ts';
 
 /** Maximum size of a response, in bytes after decompression. */
-export const maxAnswerBytes = 256 * 1024;
+const maxAnswerBytes = 256 * 1024;
 
 /** Maximum wait for a response with its body, in milliseconds, unless the context sets one. */
-export const defaultTimeoutMs = 10_000;
+const defaultTimeoutMs = 10_000;
 
 /** The error for a redirect that the client does not follow: the user should know the target. */
 function notFollowed(url: URL, { status, headers }: Response): ClientError {

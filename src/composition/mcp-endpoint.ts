@@ -134,10 +134,7 @@ export interface McpEndpointParts {
 }
 
 /** Composes the MCP endpoint of a server, with its limits. */
-export function composeMcpEndpoint(
-  { path, own, server }: EndpointPlace,
-  parts: McpEndpointParts,
-): McpEndpoint {
+function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
   const { settings, issuer, requestLimit, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   return createMcpEndpoint({

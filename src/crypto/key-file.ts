@@ -172,7 +172,7 @@ function upgrade({ sealing, cookies, signing }: FirstVersion, since: number): Ke
 const newestVersion = 2;
 
 /** The key file is of a newer program. The message says what to do. */
-export class NewerKeyFile extends Error {
+class NewerKeyFile extends Error {
   override name = 'NewerKeyFile';
 }
 

@@ -39,7 +39,7 @@ export interface ExamineOptions extends ExaminationOptions {
 }
 
 /** Longest time for one check in milliseconds, unless it says otherwise. */
-export const defaultPatienceMs = 60_000;
+const defaultPatienceMs = 60_000;
 
 /** Most exchanges named as evidence of a finding that names none itself. */
 const maxEvidence = 12;

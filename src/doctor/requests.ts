@@ -5,7 +5,7 @@ const clientInfo = { name: 'gatehouse-doctor', version: '1' };
 export const legacyRevision = '2025-11-25';
 
 /** The newest revision, which has no handshake. */
-export const modernRevision = '2026-07-28';
+const modernRevision = '2026-07-28';
 
 /** An origin that a browser client of today has: MCP Inspector. */
 export const browserOrigin = 'http://localhost:6274';

@@ -76,7 +76,7 @@ const ownAddress = /@(?:gmail|googlemail)\.com$/i;
  * Google. A refresh token comes only with `access_type=offline` and only with its consent page; it stays the same for
  * good. `hd` is the organization of an account. Anybody may have an account with an address of elsewhere, verified once and
  * kept after the address has gone to somebody else: Google vouches for its own addresses and those of its organizations.
- * What is given back ends all that the person has given the client.
+ * The revocation of one token ends everything that the user has granted to the client.
  * @see https://developers.google.com/identity/gsi/web/guides/verify-google-id-token
  * @see https://developers.google.com/identity/protocols/oauth2/web-server
  */

@@ -117,7 +117,7 @@ export async function turnCodesOff(
   goToPage(request, 'codes');
 }
 
-/** Options. */
+/** Options for keeping fresh recovery codes. */
 export interface FreshCodesOptions {
   box: SealedBox;
   /** Epoch seconds. */
@@ -125,7 +125,7 @@ export interface FreshCodesOptions {
 }
 
 /** Page that shows them, below the account pages. */
-export const freshCodesPage = 'codes/new';
+const freshCodesPage = 'codes/new';
 
 /** Long enough to write them down, and to load the page once more. */
 const shownSeconds = 300;
@@ -147,7 +147,7 @@ function recoveryContext({ who }: PersonalRequest): string {
  * Keeps recovery codes that were just made for the page that shows them. The database has hashes alone, so the browser
  * keeps the codes themselves, sealed and for a few minutes: a page that is loaded once more then makes no new ones.
  */
-export function keepFreshCodes(
+function keepFreshCodes(
   request: PersonalRequest,
   { box, now }: FreshCodesOptions,
   codes: readonly string[],
@@ -158,10 +158,7 @@ export function keepFreshCodes(
 }
 
 /** Returns the recovery codes that this login made within the last minutes. */
-export function findFreshCodes(
-  request: PersonalRequest,
-  { box, now }: FreshCodesOptions,
-): string[] | undefined {
+function findFreshCodes(request: PersonalRequest, { box, now }: FreshCodesOptions): string[] | undefined {
   const sealed = request.ctx.cookies.get(cookieOf(request).name, { signed: false });
   if (!sealed) return undefined;
   try {

@@ -134,7 +134,7 @@ const contextOf = (page: string): string => JSON.stringify(['ResetKey', page]);
  * cookie, but not the address (T-208).
  * @returns the path of the page, below `/account`
  */
-export function keepResetKey(request: AccountRequest, box: SealedBox): string {
+function keepResetKey(request: AccountRequest, box: SealedBox): string {
   const { name, attributes } = cookieOf(request);
   const { key } = request.ctx.query;
   if (typeof key !== 'string' || !keyShape.test(key)) {
@@ -148,7 +148,7 @@ export function keepResetKey(request: AccountRequest, box: SealedBox): string {
 }
 
 /** Returns the key of the link that was opened last in this browser, for its own page. */
-export function findResetKey(request: AccountRequest, box: SealedBox): string | undefined {
+function findResetKey(request: AccountRequest, box: SealedBox): string | undefined {
   const sealed = request.ctx.cookies.get(cookieOf(request).name, { signed: true });
   const { page } = request.ctx.query;
   if (!sealed || typeof page !== 'string') return undefined;
@@ -161,7 +161,7 @@ export function findResetKey(request: AccountRequest, box: SealedBox): string | 
 }
 
 /** Forgets it. */
-export function dropResetKey(request: AccountRequest): void {
+function dropResetKey(request: AccountRequest): void {
   const { name, attributes } = cookieOf(request);
   request.ctx.cookies.set(name, null, attributes);
 }

@@ -124,7 +124,7 @@ export interface AddedClient {
  * @param now epoch seconds
  * @throws AdministrationRefused naming every problem
  */
-export async function addClient(
+async function addClient(
   clients: ClientStore,
   box: SealedBox,
   now: () => number,
@@ -168,7 +168,7 @@ const limits = { uses: 10_000, seconds: 365 * 86_400 } as const;
  * @param now epoch seconds
  * @throws AdministrationRefused if either is out of range
  */
-export async function inviteClient(
+async function inviteClient(
   invitations: InvitationStore,
   { uses, lifeSeconds }: { uses: number; lifeSeconds: number },
   now: number,
@@ -223,7 +223,7 @@ function describe(metadata: Metadata): Pick<KnownClient, 'name' | 'redirectUris'
 }
 
 /** @returns a registered client as an operator sees it */
-export function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
+function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
   const { id: clientId, payload, origin: kind, status, createdAt, usedAt, grants } = row;
   const used = usedAt === undefined ? {} : { usedAt };
   return {
@@ -238,7 +238,7 @@ export function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
 }
 
 /** @returns a client that is known by its document as an operator sees it */
-export function showDocument(box: SealedBox, row: ListedDocument): ShownClient {
+function showDocument(box: SealedBox, row: ListedDocument): ShownClient {
   const { url: clientId, payload, fetchedAt: createdAt, usedAt, grants } = row;
   const used = usedAt === undefined ? {} : { usedAt };
   const said = describe(open(box, 'ClientDocument', { id: clientId, payload }));

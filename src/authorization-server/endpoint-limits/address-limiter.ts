@@ -25,7 +25,7 @@ export function createAddressLimiter(
 }
 
 /** Multiplier of the limits for an address that many users share. */
-export const sharedFactor = 20;
+const sharedFactor = 20;
 
 /** An IPv6 address counts by its /64, so a narrower range stands for the /64 it is in. */
 const widestCountedBits = 64;

@@ -24,7 +24,7 @@ export interface EndpointLimitsOptions {
 }
 
 /** Number of clients at their limit after which their address counts as at its limit. */
-export const clientsOfAddress = 10;
+const clientsOfAddress = 10;
 
 /** The limits in front of endpoints, ready to be put there. */
 export interface EndpointLimits {

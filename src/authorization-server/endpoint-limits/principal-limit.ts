@@ -71,7 +71,7 @@ export interface ToolCallLimit {
 const maxToolLength = 128;
 
 /**
- * Creates limits of how often an account calls a tool, whatever its clients (FA-32). A call costs less than a microsecond.
+ * Creates limits of how often an account calls a tool, whatever its clients (FA-32).
  * @returns creates the limit of one endpoint
  * @see MCP 2025-11-25 tools "Security Considerations": servers MUST rate limit tool invocations
  */

@@ -88,7 +88,7 @@ interface AskedResponse {
  * for `code` and sends its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
  * @param asked as the request says it
  */
-export function refuseResponse({
+function refuseResponse({
   response_mode: mode,
   response_type: type,
 }: AskedResponse): RequestRefusal | undefined {

@@ -87,7 +87,7 @@ function decode(jwt: string): Assertion | undefined {
  * @returns what is wrong, as the end of a sentence that begins with "the client assertion"; undefined for one whose
  *   signature is worth a look
  */
-export function findAssertionFault(jwt: string, context: AssertionContext): string | undefined {
+function findAssertionFault(jwt: string, context: AssertionContext): string | undefined {
   const assertion = jwt.length <= bounds.characters ? decode(jwt) : undefined;
   if (!assertion) return `is no signed JWT of at most ${bounds.characters} characters`;
   for (const check of checks) {
@@ -98,7 +98,7 @@ export function findAssertionFault(jwt: string, context: AssertionContext): stri
 }
 
 /** @returns whether a request whose form was read has an assertion */
-export function isAsserting(ctx: Context): boolean {
+function isAsserting(ctx: Context): boolean {
   const form: unknown = ctx.state.form;
   return form instanceof URLSearchParams && form.has('client_assertion');
 }

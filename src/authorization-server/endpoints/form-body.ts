@@ -20,7 +20,7 @@ const usualMediaType = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?
  * Returns true if the headers describe a form as nearly every client sends it, without parsing them in full. A request
  * without a length has no body or a chunked body, and does not count.
  */
-export function isUsualForm({ req: { headers } }: Context): boolean {
+function isUsualForm({ req: { headers } }: Context): boolean {
   return headers['content-length'] !== undefined && usualMediaType.test(headers['content-type'] ?? '');
 }
 

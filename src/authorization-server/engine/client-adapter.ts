@@ -52,7 +52,7 @@ function asStored(metadata: object): unknown {
 }
 
 /** @returns the metadata of a stored client */
-export function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterPayload {
+function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterPayload {
   return openPayload<AdapterPayload>(box, 'Client', { id, payload });
 }
 

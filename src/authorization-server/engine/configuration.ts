@@ -104,7 +104,7 @@ export function allScopes({ scopes }: Pick<ResourceRegistry, 'scopes'>): string[
  * registered the grant type gets the token (A9-03).
  * @param scopes of the code
  */
-export function mayRefresh(client: Pick<Client, 'grantTypeAllowed'>, scopes: ReadonlySet<string>): boolean {
+function mayRefresh(client: Pick<Client, 'grantTypeAllowed'>, scopes: ReadonlySet<string>): boolean {
   return (
     client.grantTypeAllowed('refresh_token') &&
     (scopes.has('offline_access') || tolerate('unaskedRefreshToken', 'no offline_access'))
@@ -261,7 +261,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
  * @returns a policy for oidc-provider
  * @see OpenID Connect Core 1.0 section 3.1.2.6; RFC 8252 section 8.6 (T-012, T-025)
  */
-export function buildInteractionPolicy(): interactionPolicy.DefaultPolicy {
+function buildInteractionPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   const consent = policy.get('consent');
   if (!consent) throw new TypeError('the engine has no consent prompt');

@@ -113,7 +113,7 @@ export function createEngine(options: EngineOptions): Engine {
  * which everything in it reads: authorization requests, metadata, and the clients it loads.
  * @param scopes all of them
  */
-export function knowScopes(provider: Provider, scopes: readonly string[]): void {
+function knowScopes(provider: Provider, scopes: readonly string[]): void {
   const known = instance(provider).configuration.scopes;
   known.clear();
   for (const scope of scopes) known.add(scope);

@@ -63,7 +63,7 @@ function checkSameOrigin(ctx: Context, origin: string): void {
  * @param origin our public origin
  * @throws FormRefused
  */
-export async function readOwnBody(ctx: Context, origin: string): Promise<Buffer> {
+async function readOwnBody(ctx: Context, origin: string): Promise<Buffer> {
   if (!ctx.is('application/x-www-form-urlencoded'))
     throw new FormRefused(415, 'This form was sent in a wrong format.');
   checkSameOrigin(ctx, origin);

@@ -37,7 +37,7 @@ export interface LogoutEndpointOptions {
  * Only who shows an ID token of ours has the browser sent on: anybody can register a client and name its id, so that a
  * link to us would be an open redirector (OpenID Connect RP-Initiated Logout 1.0 section 3; T-122).
  */
-export const dropUnprovenRedirect: Step = async (ctx, next) => {
+const dropUnprovenRedirect: Step = async (ctx, next) => {
   const { post_logout_redirect_uri: _unproven, ...query } = ctx.query;
   if (ctx.query.id_token_hint === undefined) ctx.query = query;
   await next();
@@ -106,7 +106,7 @@ type Logout = NonNullable<NonNullable<Configuration['features']>['rpInitiatedLog
  * Shows the logout page for a request the engine has checked.
  * @param action target of its form
  */
-export function showLogout(ctx: KoaContextWithOIDC, action: string, account: string | undefined): void {
+function showLogout(ctx: KoaContextWithOIDC, action: string, account: string | undefined): void {
   const { secret, postLogoutRedirectUri } = ctx.oidc.session?.state ?? {};
   const redirectUri = typeof postLogoutRedirectUri === 'string' ? postLogoutRedirectUri : undefined;
   showPage(ctx, renderLogout(textsFor(ctx), { action, csrf: String(secret), account, redirectUri }));

@@ -7,15 +7,10 @@ import { jwtBearerGrant } from '../trusted-issuers/trusted-issuer.ts';
 import { isClientSecretHash } from './client-secret.ts';
 
 /** Authentication methods of the operator's clients. */
-export const operatorAuthMethods = [
-  'none',
-  'client_secret_basic',
-  'client_secret_post',
-  'private_key_jwt',
-] as const;
+const operatorAuthMethods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 
 /** Grant types of the operator's clients. */
-export const operatorGrantTypes = [
+const operatorGrantTypes = [
   'authorization_code',
   'refresh_token',
   'client_credentials',

@@ -228,10 +228,7 @@ function replayMetadata(ctx: Context, metadata: Metadata): void {
  * @param sealedIds present if the metadata must fit into an id
  * @param schemes redirect schemes that the operator allows beside those of known apps
  */
-export function prepareRegistration(
-  sealedIds: SealedClientIds | undefined,
-  schemes: readonly string[],
-): Step {
+function prepareRegistration(sealedIds: SealedClientIds | undefined, schemes: readonly string[]): Step {
   return async (ctx, next) => {
     const metadata = await readMetadata(ctx, schemes);
     if (!metadata) return;
@@ -259,7 +256,7 @@ const judgedByEngine = [
  * Creates the step that holds a changed registration to the same rules as a new one (RFC 7592 section 2.2; T-064).
  * @param schemes see {@link prepareRegistration}
  */
-export function prepareUpdate(schemes: readonly string[]): Step {
+function prepareUpdate(schemes: readonly string[]): Step {
   return async (ctx, next) => {
     if (ctx.method !== 'PUT') return next();
     const metadata = await readMetadata(ctx, schemes);

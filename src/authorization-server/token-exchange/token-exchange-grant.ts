@@ -155,7 +155,7 @@ const checks: readonly ExchangeCheck[] = [
 ];
 
 /** @returns the first fault in the form of an exchange; undefined if there is none */
-export function findExchangeFault(parameter: Parameters): string | undefined {
+function findExchangeFault(parameter: Parameters): string | undefined {
   for (const check of checks) {
     const fault = check(parameter);
     if (fault) return fault;

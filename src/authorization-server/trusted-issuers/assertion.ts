@@ -32,7 +32,7 @@ const maxNameCharacters = 255;
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
 /** @returns whether a claim is a name: text, not empty, not endless */
-export function isName(value: unknown): value is string {
+function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxNameCharacters;
 }
 
@@ -47,7 +47,7 @@ export function readAssertion(jwt: string): Assertion | undefined {
 }
 
 /** Signed as an issuer signs: with a key that only it has, and that we know from elsewhere (RFC 8725 sections 3.1, 3.10). */
-export const signatureChecks: readonly AssertionCheck[] = [
+const signatureChecks: readonly AssertionCheck[] = [
   ({ header }) =>
     !privateKeyAlgorithms.some((alg) => alg === header.alg) &&
     `must be signed with one of ${privateKeyAlgorithms.join(', ')}`,
@@ -57,12 +57,12 @@ export const signatureChecks: readonly AssertionCheck[] = [
 ];
 
 /** Meant for us alone: who gets it elsewhere cannot use it here, and the other way round (RFC 7523 section 3). */
-export const audienceCheck: AssertionCheck = ({ claims: { aud } }, { issuer }) =>
+const audienceCheck: AssertionCheck = ({ claims: { aud } }, { issuer }) =>
   (Array.isArray(aud) ? aud.length !== 1 || aud[0] !== issuer : aud !== issuer) &&
   `must be meant for ${issuer} alone (aud)`;
 
 /** About somebody: without a subject nobody is let in (RFC 7523 section 3). */
-export const subjectCheck: AssertionCheck = ({ claims: { sub } }) => !isName(sub) && 'has no usable sub';
+const subjectCheck: AssertionCheck = ({ claims: { sub } }) => !isName(sub) && 'has no usable sub';
 
 /** The thumbprint of the key that an assertion is bound to; undefined if it names none, or anything beside. */
 export function keyOfAssertion({ claims: { cnf } }: Assertion): string | undefined {
@@ -72,7 +72,7 @@ export function keyOfAssertion({ claims: { cnf } }: Assertion): string | undefin
 }
 
 /** Not bound to anything that we cannot check: an assertion bound to a key is none for any bearer (RFC 7800 section 3.1). */
-export const bindingCheck: AssertionCheck = (assertion) =>
+const bindingCheck: AssertionCheck = (assertion) =>
   assertion.claims.cnf !== undefined &&
   keyOfAssertion(assertion) === undefined &&
   'is bound to a key in a way that is not known here (cnf)';
@@ -82,7 +82,7 @@ export const bindingCheck: AssertionCheck = (assertion) =>
  * an old login look fresh by `exp` alone (FA-16, T-216).
  * @param lifetimeSeconds how far `exp` may be ahead, and `iat` behind
  */
-export function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
+function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
   return [
     ({ claims }) => !isTime(claims.exp) && 'has no exp',
     ({ claims }, { nowSeconds }) => Number(claims.exp) + skewSeconds <= nowSeconds && 'has expired',

@@ -127,7 +127,7 @@ function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
  * account that the issuer knows as somebody else already is not given to another, whoever has its address now.
  * @returns undefined if nobody is meant who may come in; a disabled account is nobody's
  */
-export async function findAccount(
+async function findAccount(
   { accounts, identities, now }: AccountSources,
   rules: AccountRules,
   person: AssertedPerson,

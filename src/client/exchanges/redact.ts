@@ -54,7 +54,7 @@ function alternatives(names: readonly string[]): string {
 export const secretMemberPattern = alternatives(secretMembers);
 
 /** Regular expression alternatives for URL parameters with a secret. */
-export const secretParameterPattern = alternatives([...secretMembers, ...secretInUrls]);
+const secretParameterPattern = alternatives([...secretMembers, ...secretInUrls]);
 
 /** Header fields with a secret, apart from those with a rule of their own. */
 export const secretHeaderPattern =

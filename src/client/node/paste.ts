@@ -74,7 +74,7 @@ export function receivePaste(
 export type PastedAnswer = { query: URLSearchParams } | { problem: string };
 
 /** Maximum length of a pasted address, in characters. */
-export const maxPastedLength = 16 * 1024;
+const maxPastedLength = 16 * 1024;
 
 /** Returns the query of a pasted address, or of a part of one. */
 function queryOf(text: string): URLSearchParams | undefined {

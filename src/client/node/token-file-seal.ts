@@ -138,7 +138,7 @@ const sealedText = z.object({
 export type SealedText = z.infer<typeof sealedText>;
 
 /** Length of a key, in bytes. */
-export const sealingKeyBytes = 32;
+const sealingKeyBytes = 32;
 
 const tagBytes = 16;
 const nonceBytes = 12;

@@ -36,7 +36,7 @@ export interface AuthorizationNeed {
 export type Authorizer = (need: AuthorizationNeed) => Promise<Credential>;
 
 /** Maximum number of authorizer calls for one need without success (A8-08). */
-export const maxAuthorizations = 3;
+const maxAuthorizations = 3;
 
 /** Options of a {@link LoginSession}. */
 export interface LoginSessionOptions {

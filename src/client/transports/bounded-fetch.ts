@@ -62,7 +62,7 @@ export interface AnswerLimits {
 }
 
 /** See {@link AnswerLimits}. */
-export const defaultMaxAnswerBytes = 32 * 1024 * 1024;
+const defaultMaxAnswerBytes = 32 * 1024 * 1024;
 
 /** See {@link AnswerLimits}. */
 export const defaultHeadTimeoutMs = 5 * 60_000;

@@ -47,7 +47,7 @@ async function secondScopes(
  * Probe: the second consent. Requested only if the first login was completed.
  * @param subject the server under examination
  */
-export async function secondConsent(subject: Subject): Promise<ConsentProbe> {
+async function secondConsent(subject: Subject): Promise<ConsentProbe> {
   const first = await subject.fact(firstSession);
   if (first.kind === 'missing') return first;
   return obtainConsent(subject, 'second', await secondScopes(subject, first.found));

@@ -20,7 +20,7 @@ const resumingFields = ['authorization', 'mcp-protocol-version', 'mcp-session-id
 const allFields = [...new Set([...sessionFields, ...modernFields, ...resumingFields])];
 
 /** Fact: what the server answers to the preflight of a page. */
-export async function preflight(subject: Subject): Promise<Answer> {
+async function preflight(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, preflightRequest('POST', sessionFields));
 }
 
@@ -35,7 +35,7 @@ function speaksModern(answer: Answer): boolean | undefined {
 }
 
 /** Fact: what it answers to a page without a token. */
-export async function fromPage(subject: Subject): Promise<Answer> {
+async function fromPage(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, initializeRequest({ origin: browserOrigin }));
 }
 

@@ -13,7 +13,7 @@ import type { Guest, SharedServer } from './shared-server.ts';
 import { uniqueId } from './unique-id.ts';
 
 /** Most resources one conversation may be subscribed to. */
-export const maxSubscriptions = 1000;
+const maxSubscriptions = 1000;
 
 const initializedAlready: JsonRpcError = {
   code: errorCodes.invalidRequest,

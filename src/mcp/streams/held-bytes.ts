@@ -107,7 +107,7 @@ interface Full {
 }
 
 /** Default limits of an installation. A machine with 1 GB survives them. */
-export const defaultHeldBytes: HeldBytesLimits = {
+const defaultHeldBytes: HeldBytesLimits = {
   perAccount: 64_000_000,
   total: 128_000_000,
   patienceSeconds: 10,

@@ -93,7 +93,7 @@ export function openSqliteStorage(
 }
 
 /** Creates the note store of a SQLite database. */
-export function createNoteStore(db: Database.Database, writer: Writer): NoteStore {
+function createNoteStore(db: Database.Database, writer: Writer): NoteStore {
   const columns = 'id, text, created_at AS createdAt';
   const newestFirst = 'ORDER BY created_at DESC, id LIMIT ?';
   const add = db.prepare('INSERT INTO notes (id, subject, text, created_at) VALUES (?, ?, ?, ?)');

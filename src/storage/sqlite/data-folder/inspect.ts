@@ -68,7 +68,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
  * @param folder path of the folder
  * @throws StorageFault with a sentence that says what to do
  */
-export function requireWritable(folder: string): void {
+function requireWritable(folder: string): void {
   for (const path of [folder, join(folder, dataFiles.database)].filter((path) => existsSync(path)))
     try {
       accessSync(path, constants.W_OK);

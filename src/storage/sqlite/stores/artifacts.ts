@@ -287,7 +287,7 @@ interface Row extends Omit<GrantRow, 'usedAt'> {
 const all = -1;
 
 /** Creates the query for an account's grants to one client that are still usable. */
-export function createLiveGrantList(db: Database.Database): ArtifactStore['listLiveGrants'] {
+function createLiveGrantList(db: Database.Database): ArtifactStore['listLiveGrants'] {
   // Grant numbers grow with time, except among grants older than the numbers, and an account's index entries are in
   // their order: nothing is sorted, and reading stops at the limit. The index of clients would read the grants of every
   // account.

@@ -122,7 +122,7 @@ interface EventRow {
 }
 
 /** Creates the store of the streams of MCP sessions and their events. */
-export function createMcpStreamStore(
+function createMcpStreamStore(
   db: Database.Database,
   writer: Writer,
 ): Pick<McpSessionStore, 'openStream' | 'append' | 'resume' | 'closeStream'> {

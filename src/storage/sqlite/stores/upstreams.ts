@@ -96,7 +96,7 @@ export function createUpstreamStore(
 }
 
 /** Creates the part of the upstream store that queues revocations. */
-export function createUpstreamRevocations(
+function createUpstreamRevocations(
   db: Database.Database,
   writer: Writer,
 ): Pick<UpstreamStore, 'dueRevocations' | 'revocationDone' | 'revocationFailed'> {
