@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Fetch } from '../client/index.ts';
-import { writtenNumbers } from '../collections/exact-json.ts';
+import { unmarkedJson } from '../collections/exact-json.ts';
 
 /** An output: standard output or error, or a collector of a test. */
 export interface TextSink {
@@ -66,7 +66,7 @@ export function printableLine(text: string): string {
  * @param value a JSON value
  */
 export function formatJson(value: unknown): string {
-  const text = writtenNumbers(JSON.stringify(value, null, 2));
+  const text = unmarkedJson(JSON.stringify(value, null, 2));
   const escaped = text.replace(
     /[\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
     (found) => {

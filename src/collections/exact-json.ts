@@ -39,14 +39,20 @@ const maxIdentifying = 1_000;
 /** Maximum length of a remembered number, in characters: longer ones are no ids. */
 const maxIdLength = 64;
 
-/** Prefix of the texts that replace numbers during parsing; unpredictable for senders. */
-const mark = `number-${crypto.randomUUID()}-`;
+/** Prefix of the texts that replace numbers and names during parsing; unpredictable for senders. */
+const mark = `kept-${crypto.randomUUID()}-`;
+
+/** Follows {@link mark} in front of a name. No number begins so. */
+const nameMark = 'n';
 
 /**
  * Parses JSON like `JSON.parse`, except for numbers that JavaScript would write differently: see {@link ExactNumber}.
  * Those of `id`, `requestId` and `progressToken` can be compared and used as map keys. A reviver with source text
  * access would take a microsecond per value, whatever its type.
- * @param most maximum number of such numbers; default: any
+ *
+ * V8 13.6 (Node 24) reads some names wrongly: after `{"a":1,"b\\":1}`, it takes the name of `{"a":1,"b\n":1}` for
+ * `b\` too, as it compares the name it expects with text not yet unescaped. It is given no name with an escape.
+ * @param most maximum number of such numbers and names; default: any
  * @returns undefined if there are more
  * @throws SyntaxError if the text is no JSON
  */
@@ -54,46 +60,95 @@ export function parseExact(text: string): ExactJson;
 export function parseExact(text: string, most: number): ExactJson | undefined;
 export function parseExact(text: string, most = Number.POSITIVE_INFINITY): ExactJson | undefined {
   const value: unknown = JSON.parse(text);
-  const marked = markNumbers(text, most);
+  const marked = markJson(text, most);
   if (marked === text) return { value };
-  return marked === undefined
-    ? undefined
-    : { value: restoreNumbers(JSON.parse(marked)), hasExactNumbers: true };
+  if (marked === undefined) return undefined;
+  const exact: ExactJson = { value: undefined };
+  exact.value = restore(JSON.parse(marked), exact);
+  return exact;
 }
 
 /**
- * Replaces each number of a JSON text that would change by a marked string, for a third-party parser.
+ * Replaces what a third-party parser would change in a JSON text by marked strings: numbers that JavaScript writes
+ * differently, and names that need an escape. A name that needs none is written without.
  * @param text valid JSON
- * @returns JSON that {@link writtenNumbers} turns back after any number of parsers; the same text if no number would change
+ * @returns JSON that {@link unmarkedJson} turns back after any number of parsers; the same text if nothing would change
  */
-export function markNumbers(text: string): string;
-export function markNumbers(text: string, most: number): string | undefined;
-export function markNumbers(text: string, most = Number.POSITIVE_INFINITY): string | undefined {
-  if (!mayChange.test(text)) return text;
+export function markJson(text: string): string;
+export function markJson(text: string, most: number): string | undefined;
+export function markJson(text: string, most = Number.POSITIVE_INFINITY): string | undefined {
+  if (!mayChange.test(text) && !hasEscapedName(text)) return text;
   let marked = '';
   let copied = 0;
   let count = 0;
   let at = 0;
   while (at < text.length) {
     const first = text.charCodeAt(at);
-    if (first === quote) at = endOfString(text, at + 1);
-    else if (first !== minus && !isDigit(first)) at++;
-    else {
-      const end = endOfNumber(text, at + 1);
-      const source = text.slice(at, end);
-      if (source !== String(Number(source))) {
-        if (++count > most) return undefined;
-        marked += `${text.slice(copied, at)}"${mark}${source}"`;
-        copied = end;
-      }
-      at = end;
+    const isString = first === quote;
+    if (!isString && first !== minus && !isDigit(first)) {
+      at++;
+      continue;
     }
+    const end = isString ? endOfString(text, at + 1) : endOfNumber(text, at + 1);
+    const source = text.slice(at, end);
+    const safe = isString ? safeName(source, text, end) : safeNumber(source);
+    if (safe !== source) {
+      if (++count > most) return undefined;
+      marked += text.slice(copied, at) + safe;
+      copied = end;
+    }
+    at = end;
   }
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-const [quote, minus] = [0x22, 0x2d];
+const [quote, minus, backslash, colon] = [0x22, 0x2d, 0x5c, 0x3a];
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+function safeNumber(source: string): string {
+  return source === String(Number(source)) ? source : `"${mark}${source}"`;
+}
+
+/**
+ * @param source a string as written, quotes included
+ * @param end position after it in the text
+ */
+function safeName(source: string, text: string, end: number): string {
+  if (!source.includes('\\') || !isBeforeColon(text, end)) return source;
+  const name: string = JSON.parse(source);
+  const written = JSON.stringify(name);
+  if (!written.includes('\\')) return written;
+  const units = Array.from({ length: name.length }, (_, at) =>
+    name.charCodeAt(at).toString(16).padStart(4, '0'),
+  );
+  return `"${mark}${nameMark}${units.join('')}"`;
+}
+
+/** @param units four hexadecimal digits for each UTF-16 code unit, so that lone surrogates are kept */
+function nameOf(units: string): string {
+  return units.replace(/.{4}/g, (unit) => String.fromCharCode(Number.parseInt(unit, 16)));
+}
+
+/** Returns the name that a marked one stands for; any other as it is. */
+export function unmarkedName(name: string): string {
+  return name.startsWith(mark) ? nameOf(name.slice(mark.length + nameMark.length)) : name;
+}
+
+function isBeforeColon(text: string, from: number): boolean {
+  let at = from;
+  while (' \n\r\t'.includes(text[at] ?? '-')) at++;
+  return text.charCodeAt(at) === colon;
+}
+
+/** @param text valid JSON, in which a backslash stands in a string */
+function hasEscapedName(text: string): boolean {
+  for (let at = text.indexOf('\\'); at !== -1; ) {
+    const end = endOfString(text, at);
+    if (isBeforeColon(text, end)) return true;
+    at = text.indexOf('\\', end);
+  }
+  return false;
+}
 
 function endOfNumber(text: string, from: number): number {
   let at = from;
@@ -109,52 +164,66 @@ function endOfNumber(text: string, from: number): number {
 
 /**
  * Returns the position after the closing quote of a string.
- * @param from position after its opening quote
+ * @param from position after its opening quote, or of an escape in it
  */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
-    while (text[before] === '\\') before--;
+    while (before >= from && text.charCodeAt(before) === backslash) before--;
     if ((end - before) % 2 === 1) return end + 1;
   }
   return text.length;
 }
 
-/** Replaces marked strings by the numbers as written. Modifies the given value. */
-function restoreNumbers<Value>(value: Value): Value {
+/** Replaces marked strings by numbers and names as written. Modifies the given value, and tells the box of numbers. */
+function restore(value: unknown, box: ExactJson): unknown {
   let ids = 0;
   const restored = (member: unknown, name: string): unknown => {
     if (typeof member === 'string') {
       if (!member.startsWith(mark)) return member;
+      box.hasExactNumbers = true;
       const source = member.slice(mark.length);
       const isId = identifying.has(name) && source.length <= maxIdLength && ++ids <= maxIdentifying;
       return isId ? sameNumber(source) : JSON.rawJSON(source);
     }
     if (typeof member !== 'object' || member === null) return member;
-    if (Array.isArray(member))
+    if (Array.isArray(member)) {
       for (let at = 0; at < member.length; at++) member[at] = restored(member[at], '');
-    else {
-      const members = member as Record<string, unknown>;
-      for (const key of Object.keys(members)) members[key] = restored(members[key], key);
+      return member;
     }
-    return member;
+    const members = member as Record<string, unknown>;
+    let hasMarkedNames = false;
+    for (const key of Object.keys(members)) {
+      members[key] = restored(members[key], key);
+      hasMarkedNames ||= key.startsWith(mark);
+    }
+    return hasMarkedNames ? withNames(members) : members;
   };
-  return restored(value, '') as Value;
+  return restored(value, '');
 }
 
-const marked = new RegExp(`"?${mark}(-?[\\d.eE+-]+)"?`, 'g');
+/** Returns a copy with the names that marked ones stand for, in the same order. Keeps a member `__proto__` as its own. */
+function withNames(members: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).map(([key, member]) => [unmarkedName(key), member]));
+}
+
+const marked = new RegExp(`"?${mark}(?:${nameMark}((?:[0-9a-f]{4})+)|(-?[\\d.eE+-]+))"?`, 'g');
 
 /**
- * Writes the numbers of {@link markNumbers} as they were written.
+ * Writes the numbers and names of {@link markJson} as they were written.
  * @param text JSON, or one marked text
  */
-export function writtenNumbers(text: string): string {
-  return text.includes(mark) ? text.replace(marked, '$1') : text;
+export function unmarkedJson(text: string): string {
+  if (!text.includes(mark)) return text;
+  return text.replace(marked, (_all, name: string | undefined, number: string) =>
+    name === undefined ? number : JSON.stringify(nameOf(name)),
+  );
 }
 
 /** Returns the number that a marked text stands for; undefined for another value. */
 export function markedNumber(value: unknown): number | undefined {
-  return typeof value === 'string' && value.startsWith(mark) ? Number(value.slice(mark.length)) : undefined;
+  if (typeof value !== 'string' || !value.startsWith(mark)) return undefined;
+  return Number(value.slice(mark.length));
 }
 
 const held = new Map<string, WeakRef<ExactNumber>>();

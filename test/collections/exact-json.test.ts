@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isExactNumber, isId, jsonLine, parseExact, plainJson } from '../../src/collections/exact-json.ts';
+import {
+  isExactNumber,
+  isId,
+  jsonLine,
+  markJson,
+  parseExact,
+  plainJson,
+  unmarkedJson,
+} from '../../src/collections/exact-json.ts';
 
 const written = (text: string) => JSON.stringify(parseExact(text).value);
 
@@ -38,6 +46,32 @@ describe('exact JSON', () => {
       JSON.parse(text, (_name, member) => (typeof member === 'number' ? 7 : member)),
     );
     expect(written(text).replaceAll(/(?<=[:,[])(?:1\.0|1e5|-0)(?=[,}\]])/g, '7')).toBe(plain);
+  });
+
+  it.each([
+    ['b\\', 'b\n'],
+    ['}\\', '}"'],
+    [' \\', ' "'],
+    ['\\u0', '\u0001\u0002\u0003'],
+    ['\\', '\ud800'],
+  ])('After a name %j, a name %j is what was sent, as often as it is parsed (FA-40)', (before, name) => {
+    for (const given of [before, name, before, name]) {
+      const message = { [`first ${before}${name}`]: 1, [given]: 'a\\n: "', id: 1 };
+      const text = JSON.stringify(message);
+      expect(written(text)).toBe(text);
+      expect(parseExact(text)).toEqual({ value: message });
+      const marked = markJson(`[${text},{"b":1.0}]`);
+      expect(unmarkedJson(JSON.stringify(JSON.parse(marked)))).toBe(`[${text},{"b":1.0}]`);
+    }
+  });
+
+  it('A name with escapes keeps its place, its value and its numbers, and the last of equal names counts (FA-40)', () => {
+    const text =
+      '{"2":0,"\\u0061":1.0,"\\n" :{"\\"":1e5},"__proto\\u005f_":3,"\\u0031":4,"a":5,"\\n":{"\\\\":6}}';
+    expect(written(text)).toBe('{"1":4,"2":0,"a":5,"\\n":{"\\\\":6},"__proto__":3}');
+    expect(Object.keys(plainJson(parseExact(text).value) as object)).toContain('__proto__');
+    expect(parseExact('{"\\n":[{"\\n":1}]}', 1)).toBeUndefined();
+    expect(parseExact('{"\\n":[{"\\n":1}]}', 2)).toEqual({ value: { '\n': [{ '\n': 1 }] } });
   });
 
   it.each(['{"a":1.5,"b":"1e400, :1.0","c":-1,"d":0.25,"e":123456789012345}', '[true,null,"-0"]', '[0.1]'])(

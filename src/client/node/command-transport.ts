@@ -2,7 +2,7 @@ import type { ChildProcess, spawn as spawnProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { jsonLine, writtenNumbers } from '../../collections/exact-json.ts';
+import { jsonLine, unmarkedJson } from '../../collections/exact-json.ts';
 import { ClientError } from '../client-error.ts';
 import type { MarkedNumbers } from '../transports/exact-numbers.ts';
 import { readMessageLines } from './message-lines.ts';
@@ -81,7 +81,7 @@ export class CommandTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin) throw new ClientError('unreachable', 'The program has ended.');
-    const isTaken = stdin.write(writtenNumbers(jsonLine(message)));
+    const isTaken = stdin.write(unmarkedJson(jsonLine(message)));
     if (!isTaken) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
   }
 

@@ -1,10 +1,17 @@
 import type { ClientOptions } from '@modelcontextprotocol/client';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
-import { markedNumber, markNumbers, writtenNumbers } from '../../collections/exact-json.ts';
+import {
+  markedNumber,
+  markJson,
+  parseExact,
+  plainJson,
+  unmarkedJson,
+  unmarkedName,
+} from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
 
 /**
- * The numbers of received messages that stay marked, see `markNumbers`: all of them, for a program that computes with
+ * The numbers of received messages that stay marked, see `markJson`: all of them, for a program that computes with
  * none, or those of ids and of the values that MCP gives no schema.
  */
 export type MarkedNumbers = 'all' | 'content';
@@ -28,33 +35,39 @@ const freeContent: ReadonlySet<string> = new Set([
   'outputSchema',
 ]);
 
-/** Reads marked numbers as JavaScript does, but for those of free content. Changes the value that it is given. */
+/** Reads marked numbers and names as JavaScript does, but for those of free content. */
 function unmarked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unmarked);
   if (typeof value !== 'object' || value === null) return markedNumber(value) ?? value;
-  const members = value as Record<string, unknown>;
-  for (const [name, member] of Object.entries(members))
-    if (!freeContent.has(name)) members[name] = unmarked(member);
-  return value;
+  const members = Object.entries(value).map(([name, member]) => [
+    unmarkedName(name),
+    freeContent.has(name) ? member : unmarked(member),
+  ]);
+  return Object.fromEntries(members);
+}
+
+function holderOf(place: readonly string[], message: unknown): unknown {
+  return place.slice(0, -1).reduce<unknown>((value, name) => Object(value)[name], message);
 }
 
 /** Reads the marked numbers of a message. An id that JavaScript can hold is a number in both cases, as `7.0` is 7. */
 function readMarked(message: unknown, numbers: MarkedNumbers): unknown {
-  const ids = framePlaces.flatMap((place) => {
-    const name = place.at(-1) ?? '';
-    const holder = place.slice(0, -1).reduce<unknown>((value, each) => Object(value)[each], message);
-    const number = markedNumber(Object(holder)[name]);
-    if (number === undefined) return [];
-    const members = holder as Record<string, unknown>;
-    return [{ members, name, id: Number.isSafeInteger(number) ? number : members[name] }];
-  });
   const read = numbers === 'all' ? message : unmarked(message);
-  for (const { members, name, id } of ids) members[name] = id;
+  for (const place of framePlaces) {
+    const name = place.at(-1) ?? '';
+    const written = Object(holderOf(place, message))[name];
+    const number = markedNumber(written);
+    if (number === undefined) continue;
+    const members = holderOf(place, read) as Record<string, unknown>;
+    members[name] = Number.isSafeInteger(number) ? number : written;
+  }
   return read;
 }
 
 /**
- * Marks the numbers of a message, which the SDK's transports parse by themselves. Text that is no JSON is left as it is.
- * @returns JSON that `writtenNumbers` turns back (FA-40)
+ * Marks the numbers and names of a message, which the SDK's transports parse by themselves. Text that is no JSON is left
+ * as it is.
+ * @returns JSON that `unmarkedJson` turns back (FA-40)
  */
 export function markMessage(text: string, numbers: MarkedNumbers): string {
   try {
@@ -62,7 +75,7 @@ export function markMessage(text: string, numbers: MarkedNumbers): string {
   } catch {
     return text;
   }
-  const marked = markNumbers(text);
+  const marked = markJson(text);
   if (marked === text) return text;
   const value: unknown = JSON.parse(marked);
   const read = Array.isArray(value)
@@ -84,7 +97,7 @@ export function withMarkedNumbers(fetch: Fetch, numbers: MarkedNumbers): Fetch {
 
 function written(init: RequestInit): RequestInit {
   if (typeof init.body !== 'string') return init;
-  const body = writtenNumbers(init.body);
+  const body = unmarkedJson(init.body);
   if (body === init.body) return init;
   const headers = new Headers(init.headers);
   for (const [name, value] of [...headers]) {
@@ -97,11 +110,11 @@ function written(init: RequestInit): RequestInit {
   return { ...init, body, headers };
 }
 
-/** Returns a copy of a value with the numbers of JavaScript in the place of marked ones. */
-function plainNumbers<Value>(value: Value): Value {
+/** Returns a copy of a value with the names and the numbers of JavaScript in the place of marked ones. */
+export function plainMarked<Value>(value: Value): Value {
   const text = JSON.stringify(value);
-  const plain = writtenNumbers(text);
-  return plain === text ? value : (JSON.parse(plain) as Value);
+  const plain = unmarkedJson(text);
+  return plain === text ? value : (plainJson(parseExact(plain).value) as Value);
 }
 
 /**
@@ -113,8 +126,8 @@ export function readingMarkedNumbers(): Pick<ClientOptions, 'jsonSchemaValidator
   return {
     jsonSchemaValidator: {
       getValidator(schema) {
-        const validate = validator.getValidator<never>(plainNumbers(schema));
-        return (input) => validate(plainNumbers(input));
+        const validate = validator.getValidator<never>(plainMarked(schema));
+        return (input) => validate(plainMarked(input));
       },
     },
   };

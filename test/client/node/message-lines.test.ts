@@ -2,14 +2,14 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { readMessageLines } from '../../../src/client/node/message-lines.ts';
-import { writtenNumbers } from '../../../src/collections/exact-json.ts';
+import { unmarkedJson } from '../../../src/collections/exact-json.ts';
 
 async function read(text: string, options: { markedNumbers?: 'all'; maxLineBytes?: number } = {}) {
   const from = new PassThrough();
   const seen: string[] = [];
   readMessageLines(from, {
     ...options,
-    heard: (message) => seen.push(writtenNumbers(JSON.stringify(message))),
+    heard: (message) => seen.push(unmarkedJson(JSON.stringify(message))),
     notMessage: () => seen.push('no message'),
     tooLong: () => seen.push('too long'),
   });

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   markMessage,
+  plainMarked,
   readingMarkedNumbers,
   withMarkedNumbers,
 } from '../../../src/client/transports/exact-numbers.ts';
-import { writtenNumbers } from '../../../src/collections/exact-json.ts';
+import { unmarkedJson } from '../../../src/collections/exact-json.ts';
 
 /** What a transport that parses by itself makes of a message. */
-const carried = (text: string) => writtenNumbers(JSON.stringify(JSON.parse(markMessage(text, 'all'))));
-const content = (text: string) => writtenNumbers(JSON.stringify(JSON.parse(markMessage(text, 'content'))));
+const carried = (text: string) => unmarkedJson(JSON.stringify(JSON.parse(markMessage(text, 'all'))));
+const content = (text: string) => unmarkedJson(JSON.stringify(JSON.parse(markMessage(text, 'content'))));
 
 describe('numbers that a transport of the SDK parses', () => {
   it.each([
@@ -44,8 +45,21 @@ describe('numbers that a transport of the SDK parses', () => {
     );
     const given = read('{"a":9007199254740993}');
     expect(validate?.(given).valid).toBe(true);
-    expect(writtenNumbers(JSON.stringify(given))).toBe('{"a":9007199254740993}');
+    expect(unmarkedJson(JSON.stringify(given))).toBe('{"a":9007199254740993}');
     expect(validate?.(read('{"a":1e30}')).valid).toBe(false);
+  });
+
+  it('Names with escapes arrive after names with backslashes, in content that a schema describes too (FA-40)', () => {
+    const of = (name: string) => JSON.stringify({ first: 1, [name]: 1 });
+    for (const name of ['b\\', 'b\n', 'b"']) {
+      const free = `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":${of(name)}}}`;
+      for (const text of [free, `{"jsonrpc":"2.0","id":"a","result":${of(name)}}`])
+        expect(carried(text)).toBe(text);
+      const { structuredContent } = JSON.parse(markMessage(free, 'content')).result;
+      expect(Object.keys(plainMarked(structuredContent))).toEqual(['first', name]);
+      expect(content(free)).toBe(free);
+    }
+    expect(Object.keys(JSON.parse(markMessage(of('"'), 'content')))).toEqual(['first', '"']);
   });
 
   it('are sent as they were written, and in headers only if JavaScript can hold them (FA-40)', async () => {

@@ -1,5 +1,6 @@
 import { type CallToolResult, type Client, type Progress, ProtocolError } from '@modelcontextprotocol/client';
 import type { Command } from 'commander';
+import { plainMarked } from '../../../client/transports/exact-numbers.ts';
 import { nearest } from '../../../settings/known-names.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
@@ -70,7 +71,8 @@ async function schemaOf(
 ): Promise<unknown> {
   if (Object.keys(given.texts).length === 0 || !client.getServerCapabilities()?.tools) return undefined;
   const { tools } = await client.listTools(undefined, { ...requestOptions(options), signal });
-  return tools.find(({ name }) => name === tool)?.inputSchema;
+  const schema = tools.find(({ name }) => name === tool)?.inputSchema;
+  return schema && plainMarked(schema);
 }
 
 async function callTool(

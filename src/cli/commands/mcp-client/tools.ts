@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { writtenNumbers } from '../../../collections/exact-json.ts';
+import { unmarkedJson } from '../../../collections/exact-json.ts';
 import { programName } from '../../command-text.ts';
 import {
   type CommandIo,
@@ -38,7 +38,7 @@ function describeArguments(schema: Record<string, unknown>): string {
   const described = Object.entries(properties)
     .map(([name, property]) => `${name}${required.has(name) ? '' : '?'}: ${describeType(property)}`)
     .join(', ');
-  return writtenNumbers(described);
+  return unmarkedJson(described);
 }
 
 /** Returns the start of a long text. */

@@ -7,7 +7,7 @@ import {
   type RequestId,
   type Result,
 } from '@modelcontextprotocol/client';
-import { jsonLine, writtenNumbers } from '../../../collections/exact-json.ts';
+import { jsonLine, unmarkedJson } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { readMessageLines } from '../message-lines.ts';
 import type { HostSide } from './relay.ts';
@@ -70,7 +70,7 @@ export class HostChannel {
 
   /** Writes a message as one line: JSON escapes line breaks. */
   write(message: JSONRPCMessage): void {
-    if (!this.#isGone) this.#stdout.write(writtenNumbers(jsonLine(message)));
+    if (!this.#isGone) this.#stdout.write(unmarkedJson(jsonLine(message)));
   }
 }
 
