@@ -4,6 +4,8 @@ export interface Room {
   name: string;
   /** Rooms it may import; its own files always. */
   may: readonly string[];
+  /** Files that other rooms may import; default: every file, for rooms of small independent files. */
+  doors?: readonly string[];
   /** Rooms of which it may import types only. */
   mayTypesOf?: readonly string[];
   /** Packages it never imports, types included; `node:*` stands for all of Node's modules. */
