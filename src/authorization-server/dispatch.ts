@@ -2,14 +2,14 @@ import type { Context, Next } from 'koa';
 import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
-import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
 import {
+  answerWithOAuthError,
   type Endpoint,
   type EndpointFamily,
   refuseOpaqueOrigin,
   type Step,
 } from './endpoints/endpoint-guards.ts';
-import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
+import type { EndpointLimit, LimitName } from './limits.ts';
 import { noteTolerated, type Tolerances } from './tolerances/tolerances.ts';
 
 /** Pages below one path, which look at methods themselves. */

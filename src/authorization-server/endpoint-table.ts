@@ -10,10 +10,8 @@ import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts'
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
 import { tellPerson } from './endpoint-limits/answers.ts';
-import type { EndpointLimit } from './endpoint-limits/endpoint-limit.ts';
 import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
-import type { RefreshLoops } from './endpoint-limits/refresh-loops.ts';
-import type { createTokenLimit } from './endpoint-limits/token-limit.ts';
+import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
@@ -44,7 +42,7 @@ import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/toke
 import { enginePaths } from './engine/configuration.ts';
 import type { FlowLogins } from './engine/flow-logins.ts';
 import { commitWrites } from './engine/write-set.ts';
-import type { Limit } from './limits.ts';
+import type { EndpointLimit, Limit } from './limits.ts';
 import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import {

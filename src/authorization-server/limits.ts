@@ -1,3 +1,4 @@
+import type { Context, Next } from 'koa';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 /** A limit of frequency. */
@@ -57,4 +58,22 @@ export function createLimiter({ times, windowSeconds }: Limit): Limiter {
       await limiter.delete(key);
     },
   };
+}
+
+/** The limits that refuse requests: those of the settings (429) by their names there, and the queue of passwords (503). */
+export type LimitName =
+  | 'registrations'
+  | 'authorizations'
+  | 'tokenFailures'
+  | 'tokensPerGrant'
+  | 'refreshesWithoutCall'
+  | 'requests'
+  | 'mcpRequests'
+  | 'toolCalls'
+  | 'passwordQueue';
+
+/** A limit in front of an endpoint. */
+export interface EndpointLimit {
+  name: LimitName;
+  step: (ctx: Context, next: Next) => Promise<void>;
 }

@@ -16,14 +16,17 @@ import { buildDeviceFlow } from './device/engine-feature.ts';
 import { createDispatch, type Dispatch, type PageFolder } from './dispatch.ts';
 import { createSharedAddresses } from './endpoint-limits/address-limiter.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
-import { type AcceptedCalls, createRefreshLoops } from './endpoint-limits/refresh-loops.ts';
-import { createTokenLimit } from './endpoint-limits/token-limit.ts';
+import { type AcceptedCalls, createRefreshLoops, createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
 import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { createAdapters } from './engine/adapter.ts';
-import { clientCredentialsGrant } from './engine/client-credentials.ts';
-import { allScopes, buildConfiguration, identityScopes } from './engine/configuration.ts';
+import {
+  allScopes,
+  buildConfiguration,
+  clientCredentialsGrant,
+  identityScopes,
+} from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
 import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';

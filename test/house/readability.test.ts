@@ -26,7 +26,10 @@ describe('a stranger', () => {
   });
 
   it('can read the subjects of the last 60 commits in a list: none has over 72 characters', () => {
-    const subjects = execFileSync('git', ['log', '-60', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' });
+    const subjects = execFileSync('git', ['log', '-60', '--no-merges', '--format=%s'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
     expect(subjects.split('\n').filter((subject) => subject.length > 72)).toEqual([]);
   });
 });
@@ -42,7 +45,8 @@ describe('the checks for strangers', () => {
   });
 
   it('leave other docstrings and comments alone', () => {
-    const text = '/** Whatever is kept. */\nexport const a = 1; // What it is.\n/* How */\n/** Returns what is kept. */';
+    const text =
+      '/** Whatever is kept. */\nexport const a = 1; // What it is.\n/* How */\n/** Returns what is kept. */';
     expect(questioningDocstrings(parseSource('src/oauth/a.ts', text))).toEqual([]);
   });
 

@@ -1,8 +1,7 @@
 import { createPasswordHasher, type PasswordHasher, passwordQueueLimits } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { LimitName } from '../endpoint-limits/endpoint-limit.ts';
-import type { Limit } from '../limits.ts';
+import type { Limit, LimitName } from '../limits.ts';
 import { createLogin, type Login, type LoginLimits } from '../login.ts';
 import { type Authentication, createAuthentication, createPendingLogins } from './authentication.ts';
 import { createKnownDevices, type KnownDevices } from './known-device.ts';

@@ -2,9 +2,8 @@ import { hashSecret } from '../../crypto/secret.ts';
 import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { IssuedAccessTokens } from '../access-tokens.ts';
-import type { Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithOAuthError, type Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
 /** The standing of links to upstreams, which grants hang on. */
 export interface LinkStanding {

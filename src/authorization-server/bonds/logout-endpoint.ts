@@ -1,7 +1,11 @@
 import type { EndpointLimits } from '../endpoint-limits/endpoint-limits.ts';
-import { type EndpointFamily, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
+import {
+  answerWithOAuthError,
+  type EndpointFamily,
+  neverStore,
+  type Step,
+} from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
 /**
  * Takes a logout token that was sent to an upstream's logout address; gives why it was refused, by a name, or what ended.

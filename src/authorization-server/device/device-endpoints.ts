@@ -6,20 +6,20 @@ import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
-import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import {
+  answerWithOAuthError,
   type Endpoint,
   type EndpointFamily,
   neverStore,
   refuseOpaqueOrigin,
   type Step,
 } from '../endpoints/endpoint-guards.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { useNothingUp } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
+import type { EndpointLimit } from '../limits.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import {
   createDeviceClaim,

@@ -1,9 +1,7 @@
 import type { Context } from 'koa';
-import type { Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithOAuthError, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
-import { createLimiter, type Limit } from '../limits.ts';
-import type { LimitName } from './endpoint-limit.ts';
+import { createLimiter, type Limit, type LimitName } from '../limits.ts';
 
 /**
  * Answers that a limit was reached, with 429 and how long to wait (RFC 6585 section 4, RFC 9110 section 10.2.3).

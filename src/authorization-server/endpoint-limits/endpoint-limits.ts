@@ -1,17 +1,13 @@
+import { decodeJwt } from 'jose';
 import type { Context } from 'koa';
+import { hashSecret } from '../../crypto/secret.ts';
 import type { AuditLog } from '../audit.ts';
-import type { Limit } from '../limits.ts';
+import { errorOf, type Step } from '../endpoints/endpoint-guards.ts';
+import { BodyRefused, findForm, isFormUnfinished } from '../endpoints/form-body.ts';
+import type { EndpointLimit, Limit, Limiter, LimitName } from '../limits.ts';
 import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { createReached, type TooMany, tellPerson, tellProgram } from './answers.ts';
-import type { EndpointLimit, LimitName } from './endpoint-limit.ts';
-import {
-  limitAddress,
-  limitClient,
-  limitFailures,
-  limitReadable,
-  type RequestLimit,
-} from './limit-requests.ts';
 
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
@@ -85,4 +81,155 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
     requests: { name: 'requests', step: limitAddress({ ...requests, answer: tellProgram }) },
     pages: { name: 'requests', step: limitAddress({ ...requests, answer: tellPerson }) },
   };
+}
+
+/** A limit as its steps use it. */
+interface RequestLimit {
+  /** Counts by address. */
+  byAddress: Limiter;
+  answer: TooMany;
+  /** Name of the limited requests, in the plural. */
+  what: string;
+  /** Takes note that a request was refused. @param key what was counted by */
+  reached: (ctx: Context, key: string, clientId?: string) => Promise<void>;
+}
+
+/** A limit that counts by client as well. */
+interface ClientLimit extends RequestLimit {
+  /** Counts by address and client: the tight one, so that a client keeps out itself and not its neighbours. */
+  byClient: Limiter;
+}
+
+const addressOf = (ctx: Context): string => String(ctx.state.clientAddress);
+
+/** A client id can be long, and anybody can make it up. */
+const keyOf = (ctx: Context, clientId: string): string =>
+  `${addressOf(ctx)} ${hashSecret('ClaimedClient', clientId)}`;
+
+async function refuseAddress(ctx: Context, limit: RequestLimit, waitSeconds: number): Promise<void> {
+  await limit.reached(ctx, addressOf(ctx));
+  limit.answer(ctx, waitSeconds, `too many ${limit.what} from this address`);
+}
+
+async function refuseClient(
+  ctx: Context,
+  limit: ClientLimit,
+  clientId: string,
+  waitSeconds: number,
+): Promise<void> {
+  await limit.reached(ctx, keyOf(ctx, clientId), clientId);
+  limit.answer(ctx, waitSeconds, `too many ${limit.what} of this client from this address`);
+}
+
+/** If nothing was refused for a whole window, of anybody, no key is made and none looked up. */
+const waitOf = async (limiter: Limiter, key: () => string): Promise<number> =>
+  limiter.isIdle() ? 0 : limiter.wait(key());
+
+/** Counts every request of an address (T-061). */
+function limitAddress(limit: RequestLimit): Step {
+  return async (ctx, next) => {
+    const wait = await limit.byAddress.take(addressOf(ctx));
+    return wait > 0 ? refuseAddress(ctx, limit, wait) : next();
+  };
+}
+
+/**
+ * Counts the requests of an address that were read whole, before they have an effect (T-207). A request whose body is
+ * unfinished or unreadable has none: it counts in another limit, and in this one only if it is refused for its credentials.
+ * @param unreadable the limit of unreadable requests
+ * @param isReadable reads the request
+ */
+function limitReadable(
+  limit: RequestLimit,
+  unreadable: RequestLimit,
+  isReadable: (ctx: Context) => Promise<boolean>,
+): Step {
+  return async (ctx, next) => {
+    const address = addressOf(ctx);
+    for (const each of [unreadable, limit]) {
+      const wait = await each.byAddress.wait(address);
+      if (wait > 0) return refuseAddress(ctx, each, wait);
+    }
+    const counted = (await isReadable(ctx)) ? limit : unreadable;
+    const wait = await counted.byAddress.take(address);
+    if (wait > 0) return refuseAddress(ctx, counted, wait);
+    await next();
+    if (counted === unreadable && (ctx.status === 401 || ctx.status === 403))
+      await limit.byAddress.take(address);
+  };
+}
+
+/** Counts every request with a finished body, by the client it names and by the address: what is over the limit counts nowhere. */
+function limitClient(limit: ClientLimit): Step {
+  return async (ctx, next) => {
+    const addressWait = await limit.byAddress.wait(addressOf(ctx));
+    if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
+    const clientId = await readClaimedClient(ctx);
+    if (await isFormUnfinished(ctx)) return next();
+    const key = keyOf(ctx, clientId);
+    const clientWait = await limit.byClient.take(key);
+    if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
+    const wait = await limit.byAddress.take(addressOf(ctx));
+    if (wait === 0) return next();
+    await limit.byClient.giveBack(key);
+    return refuseAddress(ctx, limit, wait);
+  };
+}
+
+/**
+ * Counts the requests that were refused, by the client they name and by the address: guessing is slow whatever names are
+ * made up for it, working clients are not, also beside one that guesses (T-055). A device that polls at its pace is a
+ * working client (RFC 8628 section 3.5). A body that ended too early counts for nobody (T-207).
+ */
+function limitFailures(limit: ClientLimit): Step {
+  return async (ctx, next) => {
+    const waitOfAddress = () => waitOf(limit.byAddress, () => addressOf(ctx));
+    const addressWait = await waitOfAddress();
+    if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
+    const clientId = await readClaimedClient(ctx);
+    // While a body is on its way the address may have come to its limit.
+    const waitByNow = await waitOfAddress();
+    if (waitByNow > 0) return refuseAddress(ctx, limit, waitByNow);
+    const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
+    if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
+    await next();
+    if ([undefined, 'authorization_pending'].includes(errorOf(ctx)) || (await isFormUnfinished(ctx))) return;
+    await limit.byClient.take(keyOf(ctx, clientId));
+    await limit.byAddress.take(addressOf(ctx));
+  };
+}
+
+/** The user of HTTP Basic authentication (RFC 6749 section 2.3.1). */
+function basicUser(header: string): string | undefined {
+  const [, encoded] = /^Basic +([\w+/=-]+)$/i.exec(header) ?? [];
+  if (encoded === undefined) return undefined;
+  const [user = ''] = Buffer.from(encoded, 'base64').toString('utf8').split(':', 1);
+  return new URLSearchParams(`user=${user}`).get('user') ?? undefined;
+}
+
+/** The subject of a client assertion (RFC 7523 section 3). */
+function assertedClient(jwt: string): string | undefined {
+  try {
+    return decodeJwt(jwt).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the client a request says it comes from. Nothing of it is proven: it is for counting alone. A form that is
+ * refused is answered by the step that reads it.
+ * @returns the client id, empty if the request names none
+ */
+export async function readClaimedClient(ctx: Context): Promise<string> {
+  if (ctx.method !== 'POST') return new URLSearchParams(ctx.querystring).get('client_id') ?? '';
+  const found = await findForm(ctx);
+  const form = found instanceof BodyRefused ? undefined : found;
+  const assertion = form?.get('client_assertion') ?? null;
+  return (
+    basicUser(ctx.get('Authorization')) ??
+    form?.get('client_id') ??
+    (assertion === null ? undefined : assertedClient(assertion)) ??
+    ''
+  );
 }

@@ -1,9 +1,10 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { setBounded } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
+import type { LimitName } from '../limits.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import { createReached, tellProgram } from './answers.ts';
-import type { LimitName } from './endpoint-limit.ts';
 
 /** Counts the tokens that are issued to one client for one account. */
 export interface TokenLimit {
@@ -54,6 +55,84 @@ export function createTokenLimit(
       if (principal === undefined) return;
       counted.delete(ctx);
       await issued.giveBack(principal);
+    },
+  };
+}
+
+/** Takes note of calls that were accepted, which end a loop. */
+export interface AcceptedCalls {
+  /** True if any grant was refreshed since its last accepted call; if not, there is nothing to note. */
+  readonly isNeeded: boolean;
+  /** @param grantId the engine's id of the grant whose token was accepted; undefined for a token without one */
+  note(grantId: string | undefined): void;
+}
+
+/** Counts refreshes between two accepted calls of a grant. */
+export interface RefreshLoops extends AcceptedCalls {
+  /**
+   * Counts an answer to a refresh, before its commit. Beyond the limit the answer becomes a refusal.
+   * @param presented digest of the refresh token: a client that sends one again, or several times at once, is in no loop
+   */
+  count(ctx: Context, presented: string): Promise<void>;
+}
+
+/** Parts of {@link createRefreshLoops}. */
+export interface RefreshLoopOptions {
+  limit: Limit;
+  /** Returns true if calls with tokens for this resource are seen here. */
+  isServedHere: (resource: string) => boolean;
+  audit: AuditLog;
+  /** Counts a refused request. */
+  countLimited: (limit: LimitName) => void;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Most grants that are counted at once; the longest counted is forgotten first. */
+const maxGrants = 10_000;
+
+const loopReason =
+  'this grant was refreshed again and again, and no call with its access tokens was accepted: they are for another server, or they are not sent. Log in again for the server that is called';
+
+/**
+ * Creates the count of refreshes without an accepted call. A client whose fresh token is refused if it sends it takes
+ * that for an expired one and refreshes at once, a thousand times in seconds (FA-20). The refresh token stays good.
+ */
+export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {
+  const { limit, isServedHere, now } = options;
+  const reached = createReached('refreshesWithoutCall', limit, options.countLimited);
+  const grants = new Map<string, { times: number; last: string; endsAt: number }>();
+
+  /** Forgets the windows that are over: they began in the order of the map. */
+  function forgetOver(): void {
+    for (const [grantId, { endsAt }] of grants) {
+      if (endsAt > now()) return;
+      grants.delete(grantId);
+    }
+  }
+
+  return {
+    get isNeeded() {
+      return grants.size > 0;
+    },
+    note(grantId) {
+      if (grantId !== undefined) grants.delete(grantId);
+    },
+    async count(ctx, presented) {
+      const token = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities?.AccessToken;
+      if (!token?.grantId || !isServedHere(String(token.resourceServer?.audience ?? token.aud))) return;
+      forgetOver();
+      const { grantId } = token;
+      const counted = grants.get(grantId) ?? { times: 0, last: '', endsAt: now() + limit.windowSeconds };
+      if (counted.last === presented) return;
+      if (counted.times < limit.times) {
+        counted.times++;
+        counted.last = presented;
+        if (counted.times === 1) setBounded(grants, grantId, counted, maxGrants);
+        return;
+      }
+      await reached(grantId, (details) => options.audit('limit.reached', ctx, details));
+      tellProgram(ctx, Math.max(1, counted.endsAt - now()), loopReason);
     },
   };
 }

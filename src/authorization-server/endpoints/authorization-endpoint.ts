@@ -6,10 +6,9 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
-import type { Step } from './endpoint-guards.ts';
+import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';
-import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
 export const responseModes = ['query'] as const;

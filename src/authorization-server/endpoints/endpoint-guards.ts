@@ -1,6 +1,5 @@
 import type { Context, Next } from 'koa';
-import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
-import { answerWithOAuthError } from './oauth-answer.ts';
+import type { EndpointLimit } from '../limits.ts';
 
 /** A step of an endpoint: answers, or hands on to the next. */
 export type Step = (ctx: Context, next: Next) => Promise<void>;
@@ -56,4 +55,15 @@ export interface EndpointFamily extends Omit<Endpoint, 'steps'> {
   path: string;
   pattern: RegExp;
   steps: (path: string) => readonly Step[];
+}
+
+/**
+ * Answers with an OAuth error (RFC 6749 section 5.2): JSON, never stored.
+ * @param error the standard's code
+ * @param description a sentence in ASCII, for developers
+ */
+export function answerWithOAuthError(ctx: Context, status: number, error: string, description: string): void {
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = { error, error_description: description };
 }

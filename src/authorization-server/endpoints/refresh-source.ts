@@ -2,10 +2,10 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
-import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { grantKey, openPayload } from '../engine/stored-names.ts';
+import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
+import { grantKey, openPayload, payloadContext } from '../engine/stored-names.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import { answerWithOAuthError } from './oauth-answer.ts';
+import { answerWithOAuthError } from './endpoint-guards.ts';
 
 /**
  * Differences between a repeated use of a refresh token and its first use. Undefined if one of the two values is not
@@ -83,7 +83,8 @@ export function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): v
   );
 }
 
-const kind = 'RefreshToken';
+const tokenKind = 'RefreshToken';
+const answerKind = 'RefreshAnswer';
 
 /** The fields of the engine's refresh token that are read here. */
 interface IssuedRefreshToken {
@@ -111,11 +112,96 @@ export async function endExpiredFamily(
   clientId: string | undefined,
   nowSeconds: number,
 ): Promise<{ accountId: string } | undefined> {
-  const id = hashSecret(kind, refreshToken);
-  const row = await artifacts.find(kind, id);
+  const id = hashSecret(tokenKind, refreshToken);
+  const row = await artifacts.find(tokenKind, id);
   if (row?.consumedAt === undefined) return undefined;
-  const issued = openPayload<IssuedRefreshToken>(box, kind, row);
+  const issued = openPayload<IssuedRefreshToken>(box, tokenKind, row);
   if (issued.clientId !== clientId || issued.jkt !== undefined || issued.exp > nowSeconds) return undefined;
   await artifacts.revokeGrant(grantKey(issued.grantId));
   return { accountId: issued.accountId };
+}
+
+/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+export interface TokenAnswer {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  refresh_token?: string;
+  scope?: string;
+  [member: string]: unknown;
+}
+
+/** Scopes that a refresh attempt would get, and the key that it proved. */
+export interface RefreshAttempt {
+  answer: TokenAnswer;
+  keyThumbprint: string | undefined;
+}
+
+interface KeptAnswer {
+  answer: TokenAnswer;
+  issuedAt: number;
+  /** The key its access token is bound to. */
+  keyThumbprint?: string;
+}
+
+/**
+ * The change that keeps the answer to a refresh, sealed, for the clients that ask the same again within the grace
+ * window (several processes of one install, or an answer lost on the way). It shares the commit of the rotation.
+ * @param id hashed refresh token that was used
+ * @param grantId hashed grant; revoking it removes the answer as well
+ */
+export function keepAnswer(
+  box: SealedBox,
+  {
+    id,
+    grantId,
+    answer,
+    keyThumbprint,
+    nowSeconds,
+    graceSeconds,
+  }: {
+    id: string;
+    grantId: string;
+    answer: TokenAnswer;
+    /** The key the access token of the answer is bound to. */
+    keyThumbprint: string | undefined;
+    nowSeconds: number;
+    graceSeconds: number;
+  },
+): PutArtifact {
+  const kept: KeptAnswer = {
+    answer,
+    issuedAt: nowSeconds,
+    ...(keyThumbprint === undefined ? undefined : { keyThumbprint }),
+  };
+  return {
+    type: 'put',
+    kind: answerKind,
+    id,
+    grantId,
+    payload: box.seal(JSON.stringify(kept), payloadContext(answerKind, id)),
+    expiresAt: nowSeconds + graceSeconds,
+  };
+}
+
+/**
+ * Finds the stored response to a refresh token that was used a moment ago.
+ * @param attempt the stored response is returned only if it has the same scopes and is bound to the same key
+ * @returns the first response with its remaining lifetime; 'other_scopes' or 'other_key' if it does not match the
+ *   attempt; undefined if it is no longer stored
+ */
+export async function findAnswer(
+  artifacts: ArtifactStore,
+  box: SealedBox,
+  id: string,
+  attempt: RefreshAttempt,
+  nowSeconds: number,
+): Promise<TokenAnswer | 'other_scopes' | 'other_key' | undefined> {
+  const row = await artifacts.find(answerKind, id);
+  if (!row || row.expiresAt <= nowSeconds) return undefined;
+  const kept = openPayload<KeptAnswer>(box, answerKind, row);
+  const { answer, issuedAt } = kept;
+  if (kept.keyThumbprint !== attempt.keyThumbprint) return 'other_key';
+  if (answer.scope !== attempt.answer.scope) return 'other_scopes';
+  return { ...answer, expires_in: Math.max(1, answer.expires_in - (nowSeconds - issuedAt)) };
 }

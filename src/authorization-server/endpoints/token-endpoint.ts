@@ -7,8 +7,7 @@ import { formatScope, parseScope, personalScopes } from '../../oauth/scope.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
-import type { RefreshLoops } from '../endpoint-limits/refresh-loops.ts';
-import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
+import type { RefreshLoops, TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { isInGrace } from '../engine/refresh-grace.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
@@ -16,10 +15,17 @@ import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
+import { answerWithOAuthError } from './endpoint-guards.ts';
 import { readFormBody, replayForm } from './form-body.ts';
-import { answerWithOAuthError } from './oauth-answer.ts';
-import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
-import { compareSource, describeSource, endExpiredFamily, refuseUnboundToken } from './refresh-source.ts';
+import {
+  compareSource,
+  describeSource,
+  endExpiredFamily,
+  findAnswer,
+  keepAnswer,
+  refuseUnboundToken,
+  type TokenAnswer,
+} from './refresh-source.ts';
 import { noteReason } from './refusal-reason.ts';
 
 /** `allow` gives the first answer again, `end` ends the grant. */

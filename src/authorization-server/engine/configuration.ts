@@ -9,6 +9,7 @@ import {
 } from 'oidc-provider';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { formatScope, parseScope } from '../../oauth/scope.ts';
 import { privateKeyAlgorithms, proofAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
@@ -20,14 +21,12 @@ import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import { type buildLogout, logoutPaths } from '../logout/logout-endpoints.ts';
 import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
-import { type ResourceRegistry, toResourceServer } from '../resources.ts';
+import { type ProtectedResource, type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import type { Adapters } from './adapter.ts';
-import { scopeForItself } from './client-credentials.ts';
 import { sessionTtl } from './session-browser.ts';
-import { secondsWithin } from './within-grant.ts';
 
 /** Lifetimes of issued artifacts, in seconds. */
 export interface Lifetimes {
@@ -276,4 +275,40 @@ function buildInteractionPolicy(): interactionPolicy.DefaultPolicy {
     0,
   );
   return policy;
+}
+
+/**
+ * Limits a lifetime to the end of the consent that it depends on (T-045).
+ * @param grantEnds end of the consent, epoch seconds; undefined if there is none
+ * @param seconds lifetime without that limit
+ * @param now epoch seconds
+ * @returns seconds, at least 1
+ */
+export function secondsWithin(grantEnds: number | undefined, seconds: number, now: number): number {
+  return grantEnds === undefined ? seconds : Math.max(1, Math.min(seconds, grantEnds - now));
+}
+
+/** The grant by which a client acts for itself (RFC 6749 section 4.4). */
+export const clientCredentialsGrant = 'client_credentials';
+
+/**
+ * Returns the scopes of a token request by which a client acts for itself, before the engine creates the grant. A
+ * client may ask for fewer scopes than the operator allows, and gets all of them if it asks for none (RFC 6749 section
+ * 3.3). The engine, which resolves the resource first, would then grant none. Scopes that are not allowed are dropped
+ * as long as one remains: MCP clients ask for every scope that the resource names. The engine rejects the rest.
+ * @returns undefined for every other request
+ */
+export function scopeForItself(
+  { oidc }: KoaContextWithOIDC,
+  client: Client,
+  resource: ProtectedResource | undefined,
+): string | undefined {
+  const { params } = oidc;
+  if (oidc.route !== 'token' || params?.grant_type !== clientCredentialsGrant) return undefined;
+  const asked = params.scope as string | undefined;
+  if (!resource) return asked;
+  const allowed = parseScope(client.scope).filter((scope) => resource.scopes[scope] !== undefined);
+  const given = asked === undefined ? allowed : parseScope(asked).filter((scope) => allowed.includes(scope));
+  if (asked === undefined || given.length > 0) params.scope = formatScope(given);
+  return params.scope as string | undefined;
 }

@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import type { InvitationStore } from '../../storage/clients.ts';
-import type { Step } from '../endpoints/endpoint-guards.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import { answerWithOAuthError, type Step } from '../endpoints/endpoint-guards.ts';
 import { invitationId } from '../engine/stored-names.ts';
 
 /**

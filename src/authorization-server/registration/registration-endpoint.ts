@@ -11,9 +11,8 @@ import {
   type MetadataRefusal,
   normalizeRegistration,
 } from '../client-metadata.ts';
-import { neverStore, type Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithOAuthError, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
 import { BodyRefused, readBody } from '../endpoints/form-body.ts';
-import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { replayBody } from '../engine/replayed-body.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { tolerate } from '../tolerances/tolerate.ts';

@@ -4,7 +4,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { countIssued } from '../../support/issued.ts';
 import { approve, authorization, register } from '../../support/oauth.ts';
 
-// Over src/authorization-server/endpoint-limits/limit-requests.ts.
+// Over src/authorization-server/endpoint-limits/endpoint-limits.ts.
 
 async function start(options: Partial<GatehouseOptions> = {}): Promise<RunningGatehouse> {
   const gatehouse = await startGatehouse({

@@ -1,5 +1,5 @@
 // Flows of src/authorization-server/interactions/server-choice.ts, src/authorization-server/interactions/page.ts,
-// src/authorization-server/views/server-choice.ts and src/authorization-server/endpoint-limits/refresh-loops.ts: clients of
+// src/authorization-server/views/server-choice.ts and src/authorization-server/endpoint-limits/token-limit.ts: clients of
 // 2025-03-26, which name no resource.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

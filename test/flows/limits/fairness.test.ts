@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoint-limits/limit-requests.ts and src/collections/fair-queue.ts.
+// Flows of src/authorization-server/endpoint-limits/endpoint-limits.ts and src/collections/fair-queue.ts.
 import { once } from 'node:events';
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

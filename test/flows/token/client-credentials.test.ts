@@ -20,7 +20,7 @@ import { runGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from '../clients/support/answers.ts';
 import { expectRefused, generousLimits } from './subject.ts';
 
-// Over src/authorization-server/engine/client-credentials.ts and src/authorization-server/operator-clients/settings-clients.ts.
+// Over src/authorization-server/engine/configuration.ts and src/authorization-server/operator-clients/settings-clients.ts.
 
 const secret = '0123456789abcdef0123456789abcdef';
 const otherSecret = 'fedcba9876543210fedcba9876543210';

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoints/refresh-answer.ts, src/authorization-server/endpoints/refresh-source.ts and
+// Flows of src/authorization-server/endpoints/refresh-source.ts, src/authorization-server/endpoints/refresh-source.ts and
 // src/authorization-server/endpoints/refresh-source.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

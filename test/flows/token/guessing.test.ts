@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoint-limits/limit-requests.ts.
+// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoint-limits/endpoint-limits.ts.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { readClaimedClient } from '../../../src/authorization-server/endpoint-limits/limit-requests.ts';
+import { readClaimedClient } from '../../../src/authorization-server/endpoint-limits/endpoint-limits.ts';
 import { serveSteps } from '../../support/koa-step.ts';
 
 async function ask(path: string, init: RequestInit = {}): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { secondsWithin } from '../../../src/authorization-server/engine/within-grant.ts';
+import { secondsWithin } from '../../../src/authorization-server/engine/configuration.ts';
 
 it.each([
   [undefined, 600, 600],
