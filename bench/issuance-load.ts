@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { approve, type Flow, register } from '../test/support/oauth.ts';
-import { createVisitor } from '../test/support/visitor.ts';
 import type { Issuer } from './issuers.ts';
 import { person } from './person.ts';
 
@@ -84,12 +83,12 @@ function buildFlow(clientId: string): Flow {
 /** A browser that is logged in: gives where it is sent with the code. */
 type Browser = (flow: Flow) => Promise<URL>;
 
-/** A browser in which a person has logged in, and consents each time. */
-async function openOwnBrowser(clientId: string, consent: readonly string[]): Promise<Browser> {
-  const visitor = createVisitor();
-  // A login counts once a decision follows it: all at once would be turned away as too many passwords.
-  await approve(buildFlow(clientId), { visitor, person, scopes: [...consent] });
-  return (flow) => approve(flow, { visitor, person, scopes: [...consent] });
+/** Logins that run at once: of more, a server turns some away. */
+const loginsAtOnce = 4;
+
+/** A browser in which a person logs in and consents for each code: on loopback no login outlasts its request. */
+function ownBrowser(consent: readonly string[]): Browser {
+  return (flow) => approve(flow, { person, scopes: [...consent] });
 }
 
 /** A browser with a session that was given. `fetch` would say that it is none. */
@@ -103,16 +102,17 @@ function openGivenBrowser(cookie: string): Browser {
   };
 }
 
-/** Opens a browser for each connection, one after the other: few passwords are looked at at once. */
+/** Opens a browser for each connection, or for each of the few that log in at once. */
 async function openBrowsers(): Promise<{ clientId: string; browse: Browser }[]> {
   const { consent } = ways;
   const own = consent && { consent, clientId: (await register(origin)).client_id };
   const browsers: { clientId: string; browse: Browser }[] = [];
+  if (own)
+    return Array.from({ length: loginsAtOnce }, () => ({
+      clientId: own.clientId,
+      browse: ownBrowser(own.consent),
+    }));
   while (browsers.length < connections) {
-    if (own) {
-      browsers.push({ clientId: own.clientId, browse: await openOwnBrowser(own.clientId, own.consent) });
-      continue;
-    }
     const response = await fetch(`${origin}/bench/login`);
     const { cookie, clientId } = (await response.json()) as { cookie: string; clientId: string };
     browsers.push({ clientId, browse: openGivenBrowser(cookie) });

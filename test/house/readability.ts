@@ -35,12 +35,17 @@ export function crumbs(sources: readonly Source[], allowed: ReadonlySet<string>)
   });
 }
 
+/** Returns whether a file stands in a room, or in a room within it: those know what is behind its doors. */
+function isInside(path: string, { name }: Room): boolean {
+  return path.startsWith(`src/${name}/`);
+}
+
 /** Returns a sentence for each import of a file that is no door of its room. */
 export function importsPastDoors(rooms: readonly Room[], files: readonly Importer[]): string[] {
   return files.flatMap(({ path, imports }) =>
     imports.flatMap(({ to, isPackage }) => {
       const room = isPackage ? undefined : roomOf(rooms, to);
-      if (room?.doors === undefined || roomOf(rooms, path) === room) return [];
+      if (room?.doors === undefined || isInside(path, room)) return [];
       if (room.doors.some((door) => to === `src/${room.name}/${door}`)) return [];
       return [
         `${path} imports ${to}, which is no door of ${room.name}: import ${room.doors.join(' or ')}, or name a new door in test/house/rooms.ts.`,
@@ -54,7 +59,10 @@ export function idleDoors(rooms: readonly Room[], files: readonly Importer[]): s
   const imported = new Set(
     files.flatMap(({ path, imports }) =>
       imports
-        .filter(({ to, isPackage }) => !isPackage && roomOf(rooms, path) !== roomOf(rooms, to))
+        .filter(({ to, isPackage }) => {
+          const room = isPackage ? undefined : roomOf(rooms, to);
+          return room !== undefined && !isInside(path, room);
+        })
         .map(({ to }) => to),
     ),
   );
