@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { programs } from './programs.ts';
-import { formatTable, keepRequests, type ProgramResult, readRecorded, replaceTable } from './record.ts';
+import {
+  formatRegistrations,
+  formatTable,
+  keepRequests,
+  type ProgramResult,
+  readRecorded,
+  replaceTable,
+} from './record.ts';
 import type { Exchange } from './recorder.ts';
 
 const exchange = (request: Partial<Exchange>): Exchange => ({
@@ -122,5 +129,13 @@ describe('the table of programs', () => {
   it('lists programs under names of their own', () => {
     const names = programs.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('the registrations for client profiles', () => {
+  it('cannot be made of a recording without a registration', async () => {
+    const [codex] = (await readRecorded()).filter(({ name }) => name === 'codex');
+    if (codex === undefined) throw new Error('Codex was not recorded');
+    expect(() => formatRegistrations([{ ...codex, requests: [] }])).toThrow('codex registered nothing');
   });
 });
