@@ -5,6 +5,7 @@ import {
   formatRegistrations,
   formatTable,
   keepRequests,
+  mergeRecorded,
   type ProgramResult,
   readRecorded,
   replaceTable,
@@ -96,6 +97,33 @@ describe('what a program sent', () => {
       [...JSON.stringify(one).matchAll(random)].map(([value]) => `${one.name}: ${value}`),
     );
     expect(found).toEqual([]);
+  });
+});
+
+describe('a run of some steps', () => {
+  const run = (date: string, version: string, step: 'one' | 'second'): ProgramResult => ({
+    name: 'a',
+    title: 'A program',
+    version,
+    date,
+    steps: [{ step, outcome: 'passed', seconds: 1 }],
+  });
+  const sentIn = (step: 'one' | 'second') => [{ step, exchange: exchange({ method: 'GET' }) }];
+  const before = mergeRecorded({}, run('2026-11-01', '1.0.0', 'one'), sentIn('one'));
+
+  it('keeps the other steps of the same version, and their day', () => {
+    const merged = mergeRecorded(before, run('2026-11-29', '1.0.0', 'second'), sentIn('second'));
+    expect(merged.date).toBe('2026-11-01');
+    expect(merged.steps.map(({ step }) => step)).toEqual(['one', 'second']);
+    expect(merged.requests.map(({ step }) => step)).toEqual(['one', 'second']);
+  });
+
+  it('replaces the same step and its day, and everything of another version', () => {
+    const again = mergeRecorded(before, run('2026-11-29', '1.0.0', 'one'), sentIn('one'));
+    expect({ date: again.date, steps: again.steps.length }).toEqual({ date: '2026-11-29', steps: 1 });
+    const other = mergeRecorded(before, run('2026-11-29', '1.1.0', 'second'), sentIn('second'));
+    expect(other).toMatchObject({ version: '1.1.0', date: '2026-11-29' });
+    expect(other.requests.map(({ step }) => step)).toEqual(['second']);
   });
 });
 

@@ -166,24 +166,36 @@ export function keepRequests(sent: readonly Sent[]): KeptRequest[] {
   });
 }
 
-/** Keeps a program's results and requests in test/clients/recorded. */
-export async function recordProgram(result: ProgramResult, sent: readonly Sent[]): Promise<void> {
+/**
+ * Returns a program's results and requests as they are kept.
+ * @param before what was kept of it: steps that were not taken this time stay, with their day, if it is the same version
+ */
+export function mergeRecorded(
+  before: Partial<Recorded>,
+  result: ProgramResult,
+  sent: readonly Sent[],
+): Recorded {
   const steps = result.steps.map(({ note, ...step }) => ({
     ...step,
     ...(note === undefined ? undefined : { note: keptNote(note) }),
   }));
+  const stays = ({ step }: { step: StepName }): boolean =>
+    before.version === result.version && !steps.some((one) => one.step === step);
+  const former = (before.steps ?? []).filter(stays);
+  return {
+    ...result,
+    date: former.length > 0 && before.date !== undefined ? before.date : result.date,
+    steps: [...former, ...steps],
+    requests: [...(before.requests ?? []).filter(stays), ...keepRequests(sent)],
+  };
+}
+
+/** Keeps a program's results and requests in test/clients/recorded. */
+export async function recordProgram(result: ProgramResult, sent: readonly Sent[]): Promise<void> {
   const file = new URL(`${result.name}.json`, folder);
   const before = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Recorded>;
-  // Steps that were not taken this time stay as they were, if it is the same version.
-  const isTaken = (step: StepName): boolean =>
-    before.version !== result.version || steps.some((one) => one.step === step);
-  const recorded: Recorded = {
-    ...result,
-    steps: [...(before.steps ?? []).filter(({ step }) => !isTaken(step)), ...steps],
-    requests: [...(before.requests ?? []).filter(({ step }) => !isTaken(step)), ...keepRequests(sent)],
-  };
   await mkdir(folder, { recursive: true });
-  await writeFile(file, `${JSON.stringify(recorded, undefined, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(mergeRecorded(before, result, sent), undefined, 2)}\n`);
 }
 
 /** Reads what was recorded, in the order of the programs. */
