@@ -7,6 +7,8 @@ import { inTerminal, type Started, type Workplace } from './workplace.ts';
 /** How long a login may take, and how long its success may take to be shown, in milliseconds. */
 const [loginMs, settleMs] = [90_000, 10_000];
 const lookEveryMs = 100;
+/** How long a program that logs in at its start may take to ask, in milliseconds. */
+const ownLoginMs = 30_000;
 /** Between two keys, as people press them, in milliseconds. */
 const keyMs = 500;
 /** How long a program that has loaded, and a menu, draws nothing, in milliseconds. */
@@ -62,14 +64,14 @@ async function logInAtTerminal(
   args: readonly string[],
   env: Record<string, string>,
   press: (terminal: Started) => Promise<void>,
-  tries = 2,
+  { tries = 2, askedWithinMs = loginMs } = {},
 ): Promise<void> {
   const before = at.person.logins();
   const from = at.place.exchanges.length;
   const terminal = at.start(...inTerminal(at, command, args), env);
   try {
     await press(terminal);
-    const until = Date.now() + loginMs;
+    const until = Date.now() + askedWithinMs;
     while (at.person.logins() === before) {
       const [problem] = at.person.takeProblems();
       if (problem !== undefined) throw new Error(problem);
@@ -80,7 +82,7 @@ async function logInAtTerminal(
   } catch (error) {
     if (tries === 1) throw new Error(`${(error as Error).message}\n${terminal.output().trim().slice(-1200)}`);
     await terminal.stop();
-    await logInAtTerminal(at, command, args, env, press, tries - 1);
+    await logInAtTerminal(at, command, args, env, press, { tries: tries - 1, askedWithinMs });
   } finally {
     await terminal.stop();
   }
@@ -254,7 +256,14 @@ startup_timeout_sec = 60
         mcpServers: { notes: { type: at.transport, url: at.url, tools: ['*'] } },
       });
       return {
-        logIn: () => logInAtTerminal(at, 'copilot', ['-i', '/mcp auth notes'], env, async () => undefined),
+        async logIn() {
+          // It asks when it starts. Its command is for a login that has ended: two logins at once end each other.
+          const logInWith = (args: readonly string[], options = {}): Promise<void> =>
+            logInAtTerminal(at, 'copilot', args, env, async () => undefined, options);
+          await logInWith([], { tries: 1, askedWithinMs: ownLoginMs }).catch(() =>
+            logInWith(['-i', '/mcp auth notes']),
+          );
+        },
         call: () => ask(at, 'copilot', ['--allow-all-tools', '--no-color', '-p', prompt], env),
       };
     },

@@ -7,7 +7,7 @@ import { parseArgs, promisify } from 'node:util';
 import { startModelServer } from './model-server.ts';
 import { type ClientProgram, type StepName, stepNames } from './program.ts';
 import { programs } from './programs.ts';
-import { type ProgramResult, recordProgram, writeTable } from './record.ts';
+import { type ProgramResult, recordProgram, writeGenerated } from './record.ts';
 import { endVisits, type Sent, takeSteps } from './steps.ts';
 
 const help = `Takes the MCP clients that people use, as npm has them, from the bare URL of a Gatehouse to a tool call.
@@ -16,8 +16,9 @@ const help = `Takes the MCP clients that people use, as npm has them, from the b
 
   --steps <steps>   some of: ${stepNames.join(', ')} (with commas; all by default)
   --folder <path>   installs there, and finds there what was installed before; a scratch folder by default
-  --record          keeps what the programs sent in test/clients/recorded, and the results in docs/clients.md
-  --table           only writes the table in docs/clients.md again, from what is kept
+  --record          keeps what the programs sent in test/clients/recorded, and generates from it the table in docs/clients.md,
+                    the registrations of the client profiles, and their versions in docs/doctor-checks.md
+  --generate        only generates these again, from what is kept
   --logs <path>     keeps there the log of each Gatehouse at which a step failed
   --json            the results as JSON on standard output
   --list            the names of the programs
@@ -93,7 +94,7 @@ async function main(): Promise<void> {
       steps: { type: 'string' },
       folder: { type: 'string' },
       record: { type: 'boolean' },
-      table: { type: 'boolean' },
+      generate: { type: 'boolean' },
       logs: { type: 'string' },
       json: { type: 'boolean' },
       list: { type: 'boolean' },
@@ -104,7 +105,7 @@ async function main(): Promise<void> {
     process.stdout.write(help);
     return;
   }
-  if (values.table) return writeTable();
+  if (values.generate) return writeGenerated();
   const chosen = choose(positionals);
   const only = chooseSteps(values.steps);
   if (values.list) {
@@ -150,7 +151,7 @@ async function main(): Promise<void> {
       });
       if (values.record) await recordProgram(result, sent);
     }
-    if (values.record) await writeTable();
+    if (values.record) await writeGenerated();
   } finally {
     await model.stop();
     if (!values.folder) await rm(folder, { recursive: true, force: true, maxRetries: 5 });

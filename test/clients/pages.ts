@@ -80,6 +80,7 @@ async function openInspector(at: Workplace): Promise<Session> {
   page.setDefaultTimeout(inspectorMs);
   await page.goto(url);
   const connected = page.getByRole('button', { name: 'Disconnect from server' });
+  const closeResults = page.getByRole('button', { name: 'Close results' });
   const read = (): Promise<string> => page.locator('body').innerText();
 
   /** Waits until the page shows something. @returns false if it led to the authorization server, where the person logged in */
@@ -109,6 +110,8 @@ async function openInspector(at: Workplace): Promise<Session> {
   async function call(text: string, tries = 2): Promise<string> {
     await connect();
     await page.getByRole('radio', { name: 'Tools' }).dispatchEvent('click');
+    // The results of the call before stand in the place of the form.
+    if (await closeResults.isVisible()) await closeResults.click();
     await page.getByText('add_note').first().click();
     await page.getByRole('textbox', { name: 'text' }).first().fill(text);
     await page.getByRole('button', { name: 'Execute Tool' }).click();

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { programs } from './programs.ts';
-import { formatTable, keepRequests, type ProgramResult, readRecorded, replaceTable } from './record.ts';
+import {
+  formatRegistrations,
+  formatTable,
+  keepRequests,
+  mergeRecorded,
+  type ProgramResult,
+  readRecorded,
+  replaceTable,
+} from './record.ts';
 import type { Exchange } from './recorder.ts';
 
 const exchange = (request: Partial<Exchange>): Exchange => ({
@@ -92,6 +100,33 @@ describe('what a program sent', () => {
   });
 });
 
+describe('a run of some steps', () => {
+  const run = (date: string, version: string, step: 'one' | 'second'): ProgramResult => ({
+    name: 'a',
+    title: 'A program',
+    version,
+    date,
+    steps: [{ step, outcome: 'passed', seconds: 1 }],
+  });
+  const sentIn = (step: 'one' | 'second') => [{ step, exchange: exchange({ method: 'GET' }) }];
+  const before = mergeRecorded({}, run('2026-11-01', '1.0.0', 'one'), sentIn('one'));
+
+  it('keeps the other steps of the same version, and their day', () => {
+    const merged = mergeRecorded(before, run('2026-11-29', '1.0.0', 'second'), sentIn('second'));
+    expect(merged.date).toBe('2026-11-01');
+    expect(merged.steps.map(({ step }) => step)).toEqual(['one', 'second']);
+    expect(merged.requests.map(({ step }) => step)).toEqual(['one', 'second']);
+  });
+
+  it('replaces the same step and its day, and everything of another version', () => {
+    const again = mergeRecorded(before, run('2026-11-29', '1.0.0', 'one'), sentIn('one'));
+    expect({ date: again.date, steps: again.steps.length }).toEqual({ date: '2026-11-29', steps: 1 });
+    const other = mergeRecorded(before, run('2026-11-29', '1.1.0', 'second'), sentIn('second'));
+    expect(other).toMatchObject({ version: '1.1.0', date: '2026-11-29' });
+    expect(other.requests.map(({ step }) => step)).toEqual(['second']);
+  });
+});
+
 describe('the table of programs', () => {
   const result: ProgramResult = {
     name: 'a',
@@ -122,5 +157,13 @@ describe('the table of programs', () => {
   it('lists programs under names of their own', () => {
     const names = programs.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('the registrations for client profiles', () => {
+  it('cannot be made of a recording without a registration', async () => {
+    const [codex] = (await readRecorded()).filter(({ name }) => name === 'codex');
+    if (codex === undefined) throw new Error('Codex was not recorded');
+    expect(() => formatRegistrations([{ ...codex, requests: [] }])).toThrow('codex registered nothing');
   });
 });

@@ -36,6 +36,10 @@ export interface Recorded extends ProgramResult {
 
 const folder = new URL('recorded/', import.meta.url);
 const page = fileURLToPath(new URL('../../docs/clients.md', import.meta.url));
+const checksPage = fileURLToPath(new URL('../../docs/doctor-checks.md', import.meta.url));
+const registrations = fileURLToPath(
+  new URL('../../src/oauth/client-profiles/recorded-registrations.ts', import.meta.url),
+);
 const [tableBegin, tableEnd] = ['<!-- programs: begin -->', '<!-- programs: end -->'];
 
 /** Headers whose value is kept; of the others only the name is. */
@@ -162,24 +166,36 @@ export function keepRequests(sent: readonly Sent[]): KeptRequest[] {
   });
 }
 
-/** Keeps a program's results and requests in test/clients/recorded. */
-export async function recordProgram(result: ProgramResult, sent: readonly Sent[]): Promise<void> {
+/**
+ * Returns a program's results and requests as they are kept.
+ * @param before what was kept of it: steps that were not taken this time stay, with their day, if it is the same version
+ */
+export function mergeRecorded(
+  before: Partial<Recorded>,
+  result: ProgramResult,
+  sent: readonly Sent[],
+): Recorded {
   const steps = result.steps.map(({ note, ...step }) => ({
     ...step,
     ...(note === undefined ? undefined : { note: keptNote(note) }),
   }));
+  const stays = ({ step }: { step: StepName }): boolean =>
+    before.version === result.version && !steps.some((one) => one.step === step);
+  const former = (before.steps ?? []).filter(stays);
+  return {
+    ...result,
+    date: former.length > 0 && before.date !== undefined ? before.date : result.date,
+    steps: [...former, ...steps],
+    requests: [...(before.requests ?? []).filter(stays), ...keepRequests(sent)],
+  };
+}
+
+/** Keeps a program's results and requests in test/clients/recorded. */
+export async function recordProgram(result: ProgramResult, sent: readonly Sent[]): Promise<void> {
   const file = new URL(`${result.name}.json`, folder);
   const before = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Recorded>;
-  // Steps that were not taken this time stay as they were, if it is the same version.
-  const isTaken = (step: StepName): boolean =>
-    before.version !== result.version || steps.some((one) => one.step === step);
-  const recorded: Recorded = {
-    ...result,
-    steps: [...(before.steps ?? []).filter(({ step }) => !isTaken(step)), ...steps],
-    requests: [...(before.requests ?? []).filter(({ step }) => !isTaken(step)), ...keepRequests(sent)],
-  };
   await mkdir(folder, { recursive: true });
-  await writeFile(file, `${JSON.stringify(recorded, undefined, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(mergeRecorded(before, result, sent), undefined, 2)}\n`);
 }
 
 /** Reads what was recorded, in the order of the programs. */
@@ -235,7 +251,77 @@ export function replaceTable(text: string, table: string): string {
 }
 
 /** Writes the table of everything that was recorded into docs/clients.md. */
-export async function writeTable(): Promise<void> {
+async function writeTable(): Promise<void> {
   const text = await readFile(page, 'utf8');
   await writeFile(page, replaceTable(text, formatTable(await readRecorded())));
+}
+
+/** Programs whose client profile takes its registration from what was recorded. */
+const profiledPrograms = ['claude-code', 'codex', 'copilot-cli', 'gemini-cli', 'mcp-remote', 'mcporter'];
+/** In place of the port, which changes with each run. */
+const registeredPort = '53682';
+/** Members of a registration that the person or the server decides. */
+const decidedElsewhere = new Set(['client_name', 'scope']);
+
+function formatValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`;
+  return `'${String(value).replaceAll('<port>', registeredPort).replaceAll("'", "\\'")}'`;
+}
+
+function formatRegistration({ name, version, date, requests }: Recorded): string {
+  const bodyOf = ({ body }: KeptRequest) => body as Record<string, unknown> & { redirect_uris: string[] };
+  const request = requests.find(
+    (one) => /\/register$/.test(one.path) && one.status === 201 && bodyOf(one).redirect_uris.length > 0,
+  );
+  if (request === undefined) throw new Error(`${name} registered nothing that was recorded`);
+  const body = bodyOf(request);
+  const members = Object.entries(body)
+    .filter(([member]) => !decidedElsewhere.has(member))
+    .map(([member, value]) => `      ${member}: ${formatValue(value)},`);
+  return [
+    `  ${/-/.test(name) ? `'${name}'` : name}: {`,
+    `    version: '${date}',`,
+    `    observed: '${version}',`,
+    '    registrationBody: {',
+    ...members,
+    '    },',
+    `    redirectUri: ${formatValue(body.redirect_uris[0])},`,
+    '  },',
+  ].join('\n');
+}
+
+/** Formats what programs registered as the source file from which their client profiles take it. */
+export function formatRegistrations(recorded: readonly Recorded[]): string {
+  const entries = recorded.filter(({ name }) => profiledPrograms.includes(name)).map(formatRegistration);
+  return `import type { ClientProfile } from './client-profile.ts';
+
+/**
+ * The registrations of published programs, with the day of the recording. \`scripts/test --clients --record\` writes this file
+ * from test/clients/recorded.
+ */
+export const recordedRegistrations = {
+${entries.join('\n')}
+} as const satisfies Record<
+  string,
+  Pick<ClientProfile, 'version' | 'observed' | 'registrationBody' | 'redirectUri'>
+>;
+`;
+}
+
+/** Writes the checks of the doctor into docs/doctor-checks.md: they name the version and the day of each profile. */
+async function writeChecks(): Promise<void> {
+  // Loads the client profiles after their source was written.
+  const { formatReference } = await import('../doctor/reference.ts');
+  const text = await readFile(checksPage, 'utf8');
+  await writeFile(
+    checksPage,
+    text.replace(/(?<=<!-- checks -->\n\n)[\s\S]*(?=\n<!-- end of checks -->)/, () => formatReference()),
+  );
+}
+
+/** Writes everything that is generated from what was recorded. */
+export async function writeGenerated(): Promise<void> {
+  await writeTable();
+  await writeFile(registrations, formatRegistrations(await readRecorded()));
+  await writeChecks();
 }

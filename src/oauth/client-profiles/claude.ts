@@ -1,4 +1,5 @@
-import { type ClientProfile, publicClientBody, sdkV1Behaviour } from './client-profile.ts';
+import { type ClientProfile, publicClientBody, recordedOf, sdkV1Behaviour } from './client-profile.ts';
+import { recordedRegistrations } from './recorded-registrations.ts';
 
 const version = '2026-11-22';
 const builtOnSdk = {
@@ -10,19 +11,12 @@ const builtOnSdk = {
 /** Claude Code, the command line. */
 export const claudeCode: ClientProfile = {
   ...sdkV1Behaviour,
+  ...recordedRegistrations['claude-code'],
   name: 'claude-code',
   title: 'Claude Code',
-  version,
-  observed: '2.1',
   runsOn: 'machine',
   registration: ['metadata_document', 'dynamic'],
   metadataDocument: { url: 'https://claude.ai/oauth/claude-code-client-metadata', needsNone: false },
-  registrationBody: {
-    ...publicClientBody,
-    redirect_uris: ['http://localhost:3118/callback'],
-    application_type: 'native',
-  },
-  redirectUri: 'http://localhost:3118/callback',
   document: {
     ...publicClientBody,
     client_name: 'Claude Code',
@@ -60,11 +54,7 @@ export const claudeCode: ClientProfile = {
       grounds: 'report',
       from: 'https://github.com/anthropics/claude-code/issues/42301',
     },
-    {
-      says: 'registers http://localhost:3118/callback with application_type native',
-      grounds: 'report',
-      from: 'https://github.com/elmohq/elmo/pull/684',
-    },
+    recordedOf('@anthropic-ai/claude-code'),
     {
       says: 'host and path of the redirect URI are fixed, the port is not',
       grounds: 'report',

@@ -1,7 +1,7 @@
 import type { ToleranceName } from '../tolerances.ts';
 
-/** Source of a statement about a client: its source code or documentation, a report, or our own inference. */
-export type Grounds = 'source' | 'documentation' | 'report' | 'inferred';
+/** Source of a statement about a client: a recording, its source code or documentation, a report, or our own inference. */
+export type Grounds = 'recording' | 'source' | 'documentation' | 'report' | 'inferred';
 
 /** A known behaviour of a client. */
 export interface ProfileFact {
@@ -91,3 +91,12 @@ export const publicClientBody = {
   response_types: ['code'],
   token_endpoint_auth_method: 'none',
 } as const;
+
+/** Returns the fact of a profile that uses a recorded registration of an npm package. */
+export function recordedOf(npmPackage: string): ProfileFact {
+  return {
+    says: 'registers itself, and comes back to its redirect URI, as recorded (the port and the scopes differ)',
+    grounds: 'recording',
+    from: `https://www.npmjs.com/package/${npmPackage}`,
+  };
+}

@@ -1,4 +1,5 @@
-import { type ClientProfile, publicClientBody, sdkV1Behaviour } from './client-profile.ts';
+import { type ClientProfile, publicClientBody, recordedOf, sdkV1Behaviour } from './client-profile.ts';
+import { recordedRegistrations } from './recorded-registrations.ts';
 
 const version = '2026-11-22';
 
@@ -49,26 +50,16 @@ export const chatgpt: ClientProfile = {
   ],
 };
 
-const codexSource =
-  'https://github.com/openai/codex/blob/18b3cfcb60746d54e5d90bb105d363d7ace1d254/codex-rs/rmcp-client/src/perform_oauth_login.rs';
-
 /** Codex, on the Rust SDK. */
 export const codex: ClientProfile = {
   ...sdkV1Behaviour,
+  ...recordedRegistrations.codex,
   name: 'codex',
   title: 'Codex',
-  version,
-  observed: '0.147',
   runsOn: 'machine',
   challengeDecides: false,
   issuer: 'exact',
   registration: ['dynamic'],
-  registrationBody: {
-    ...publicClientBody,
-    redirect_uris: ['http://127.0.0.1:37819/callback/gatehouse-doctor'],
-    application_type: 'native',
-  },
-  redirectUri: 'http://127.0.0.1:37819/callback/gatehouse-doctor',
   asksScopesOf: 'nobody',
   registersAgain: 'by_hand',
   needs: ['repeatedRefresh', 'unaskedRefreshToken', 'missingScope'],
@@ -88,16 +79,7 @@ export const codex: ClientProfile = {
       grounds: 'report',
       from: 'https://github.com/openai/codex/issues/29630',
     },
-    {
-      says: 'registers as Codex, with http://127.0.0.1:<any port>/callback/<id of the server>',
-      grounds: 'source',
-      from: codexSource,
-    },
-    {
-      says: 'application_type native',
-      grounds: 'report',
-      from: 'https://github.com/elmohq/elmo/pull/684',
-    },
+    recordedOf('@openai/codex'),
     {
       says: 'compares the issuer strictly: a slash stops it',
       grounds: 'report',

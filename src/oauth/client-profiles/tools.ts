@@ -1,4 +1,5 @@
-import { type ClientProfile, publicClientBody, sdkV1Behaviour } from './client-profile.ts';
+import { type ClientProfile, publicClientBody, recordedOf, sdkV1Behaviour } from './client-profile.ts';
+import { recordedRegistrations } from './recorded-registrations.ts';
 
 const version = '2026-11-22';
 
@@ -34,21 +35,16 @@ export const inspector: ClientProfile = {
 /** mcp-remote, the bridge for hosts that speak stdio only. */
 export const mcpRemote: ClientProfile = {
   ...sdkV1Behaviour,
+  ...recordedRegistrations['mcp-remote'],
   name: 'mcp-remote',
   title: 'mcp-remote',
-  version,
-  observed: '0.15.1',
   runsOn: 'machine',
   registration: ['dynamic'],
-  registrationBody: {
-    ...publicClientBody,
-    client_uri: 'https://github.com/modelcontextprotocol/mcp-cli',
-    redirect_uris: ['http://localhost:5598/oauth/callback'],
-  },
-  redirectUri: 'http://localhost:5599/oauth/callback',
+  redirectUri: 'http://localhost:53683/oauth/callback',
   registersAgain: 'after_preflight',
-  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'applicationType', 'localhostPort'],
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'localhostPort'],
   facts: [
+    recordedOf('mcp-remote'),
     {
       says: 'takes another port where its own is taken, and keeps its registration',
       grounds: 'report',
@@ -74,10 +70,9 @@ export const mcpRemote: ClientProfile = {
 
 /** Gemini CLI. */
 export const geminiCli: ClientProfile = {
+  ...recordedRegistrations['gemini-cli'],
   name: 'gemini-cli',
   title: 'Gemini CLI',
-  version,
-  observed: 'main, 2026',
   runsOn: 'machine',
   resourcePlaces: ['by the challenge', 'with the path', 'at the root'],
   challengeDecides: false,
@@ -87,17 +82,13 @@ export const geminiCli: ClientProfile = {
   withoutMetadata: 'stops',
   pkce: 'unread',
   registration: ['dynamic'],
-  registrationBody: {
-    ...publicClientBody,
-    redirect_uris: ['http://localhost:7777/oauth/callback'],
-    scope: '',
-  },
-  redirectUri: 'http://localhost:7777/oauth/callback',
+  registrationBody: { ...recordedRegistrations['gemini-cli'].registrationBody, scope: '' },
   resourceSpellings: ['published'],
   asksScopesOf: 'challenge',
   registersAgain: 'by_hand',
   needs: ['repeatedRefresh', 'unaskedRefreshToken'],
   facts: [
+    recordedOf('@google/gemini-cli'),
     {
       says: 'compares resource byte for byte with scheme, host and path of the URL',
       grounds: 'source',
@@ -109,7 +100,7 @@ export const geminiCli: ClientProfile = {
       from: 'https://github.com/google-gemini/gemini-cli/blob/04fbf50725b94cef0a8f37be6436bd0a84dafc9b/packages/core/src/mcp/oauth-utils.ts',
     },
     {
-      says: 'registers http://localhost:7777/oauth/callback with an empty scope',
+      says: 'registers with an empty scope if it knows none',
       grounds: 'source',
       from: 'https://github.com/google-gemini/gemini-cli/blob/0467592364ba09be2aa9391e4d9fe27a913f3fa3/packages/core/src/mcp/oauth-provider.ts',
     },
@@ -119,20 +110,16 @@ export const geminiCli: ClientProfile = {
 /** GitHub Copilot CLI. */
 export const copilotCli: ClientProfile = {
   ...sdkV1Behaviour,
+  ...recordedRegistrations['copilot-cli'],
   name: 'copilot-cli',
   title: 'GitHub Copilot CLI',
-  version,
-  observed: '1.0.86',
   runsOn: 'machine',
   issuer: 'exact',
   registration: ['dynamic'],
-  registrationBody: {
-    ...publicClientBody,
-    redirect_uris: ['http://127.0.0.1:53682/'],
-  },
   redirectUri: 'http://127.0.0.1:53683/',
   needs: ['repeatedRefresh', 'unaskedRefreshToken', 'applicationType'],
   facts: [
+    recordedOf('@github/copilot'),
     {
       says: 'compares the issuer strictly: a slash stops it',
       grounds: 'report',
@@ -245,18 +232,12 @@ export const pythonSdk: ClientProfile = {
 /** mcporter, which calls tools of MCP servers from a command line. */
 export const mcporter: ClientProfile = {
   ...sdkV1Behaviour,
+  ...recordedRegistrations.mcporter,
   name: 'mcporter',
   title: 'mcporter',
-  version: '2026-11-29',
-  observed: '0.12.3',
   runsOn: 'machine',
   registration: ['dynamic'],
-  registrationBody: {
-    ...publicClientBody,
-    redirect_uris: ['http://127.0.0.1:53682/callback'],
-    scope: '',
-  },
-  redirectUri: 'http://127.0.0.1:53682/callback',
+  registrationBody: { ...recordedRegistrations.mcporter.registrationBody, scope: '' },
   registersAgain: 'each_time',
   needs: ['repeatedRefresh', 'unaskedRefreshToken'],
   facts: [
@@ -265,6 +246,7 @@ export const mcporter: ClientProfile = {
       grounds: 'report',
       from: 'https://www.npmjs.com/package/mcporter/v/0.12.3',
     },
+    recordedOf('mcporter'),
     {
       says: 'discovery, resource, issuer and PKCE as the TypeScript SDK v1, on which it is built',
       grounds: 'inferred',

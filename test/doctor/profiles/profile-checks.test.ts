@@ -59,7 +59,7 @@ describe('clients', () => {
     const [first] = profiles;
     if (first === undefined) throw new Error('no profile');
     const text = describeProfile(first);
-    expect(text).toContain('Claude Code 2.1, described on');
+    expect(text).toContain(`Claude Code ${first.observed}, described on ${first.version}`);
     expect(text).toMatch(/\(report: https:\/\/github\.com\/anthropics\/claude-code\/issues\/\d+\)/);
   });
 });
