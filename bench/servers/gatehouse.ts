@@ -1,17 +1,13 @@
-// Gatehouse as `gatehouse serve` runs it: SQLite in a folder, the log at its default level, its heap, its scheduling and its
-// early compilation, one tool; or what `BACKEND` says (JSON) in the place of its own server.
+// Gatehouse as `gatehouse serve` runs it: SQLite in a folder, the log at its default level, its scheduling, one tool; or
+// what `BACKEND` says (JSON) in the place of its own server.
 import { createServer } from 'node:http';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { useBatchScheduling } from '../../src/cli/batch-scheduling.ts';
-import { compileEarly } from '../../src/cli/early-compilation.ts';
-import { growHeapAtOnce } from '../../src/cli/heap-growth.ts';
 import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
 import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { person } from '../person.ts';
 
-growHeapAtOnce();
-compileEarly();
 const scheduled = useBatchScheduling();
 const { BACKEND: backend, PORT } = process.env;
 const port = Number(PORT);

@@ -10,8 +10,6 @@ import { adviseOnFolder, type DataFolder } from '../../../storage/sqlite/index.t
 import { schedulingPolicy, useBatchScheduling } from '../../batch-scheduling.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { takeControls } from '../../control/take-controls.ts';
-import { compileEarly } from '../../early-compilation.ts';
-import { growHeapAtOnce } from '../../heap-growth.ts';
 import { parsePort } from '../../option-parsers.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
 import { openInstallation } from '../operator/installation.ts';
@@ -143,8 +141,6 @@ export async function runServer(
   { io, json, files, load, logger = createLogger(settings.log.level) }: RunOptions,
 ): Promise<void> {
   const stopped = stopSignal();
-  growHeapAtOnce();
-  compileEarly();
   const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
   const server = createServer(answerStarting);
   const port = await listen(server, settings.listen, {
