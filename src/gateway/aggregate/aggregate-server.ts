@@ -7,25 +7,32 @@ import {
 } from '@modelcontextprotocol/server';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeParams, Sender } from '../../mcp/conversations/conversation.ts';
-import { internalError, requestCancelled } from '../../mcp/json-rpc-errors.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
+import type { InitializeParams, JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
+import { internalError, methodNotFound, requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Cursors } from '../../mcp/paging.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { withAbsence } from '../steps/absence.ts';
 import type { Answer } from '../steps/step.ts';
+import { withAbsence } from '../steps/tool-definitions.ts';
 import { splitName } from './final-names.ts';
-import { gather, type Missing, reasonOf, sayMissing } from './gathering.ts';
-import { introduction } from './introduction.ts';
 import { joinList } from './joined-lists.ts';
-import { Member, type MemberBackend, type MemberListener } from './member.ts';
+import {
+  gather,
+  Member,
+  type MemberBackend,
+  type MemberListener,
+  type Missing,
+  reasonOf,
+  sayMissing,
+} from './member.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { finalError, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
-import { unknownName } from './unknown-names.ts';
 
 /** Parts of the server made of several. */
-export interface AggregateServerOptions {
+interface AggregateServerOptions {
   /** Display name. */
   name: string;
   backends: readonly MemberBackend[];
@@ -248,4 +255,101 @@ export class AggregateServer implements McpLike {
     const related = relatedTo === undefined ? undefined : { relatedRequestId: relatedTo };
     void this.#transport?.send(message as JSONRPCMessage, related);
   }
+}
+
+/**
+ * The result of `initialize` for several backends: what they can do together, and what each says of itself.
+ * @param name what people call them together
+ * @param missing those that could not be begun with
+ * @see MCP 2025-11-25 lifecycle "Initialization" (C8-07)
+ */
+export function introduction(
+  name: string,
+  protocolVersion: string,
+  members: readonly Member[],
+  missing: readonly Missing[],
+): Record<string, unknown> {
+  const away = new Set(missing.map(({ member }) => member));
+  const can = members.map(
+    ({ result, backend }) => result?.capabilities ?? backend.known ?? unknownCapabilities,
+  );
+  const instructions = members
+    .flatMap((member) => (away.has(member) ? `# ${member.key}\n\nNot available at present.` : saying(member)))
+    .join('\n\n');
+  return {
+    protocolVersion,
+    capabilities: joinCapabilities(can),
+    serverInfo: { name, version: '1' },
+    ...(instructions && { instructions }),
+    ...sayMissing(missing),
+  };
+}
+
+function saying({ key, result }: Member): string | [] {
+  const instructions = result?.instructions;
+  if (typeof instructions !== 'string' || instructions === '') return [];
+  return `# ${key}\n\nTools and prompts: ${key}_…; resources: ${key}+….\n\n${instructions}`;
+}
+
+type Capabilities = Record<string, unknown>;
+
+/** Assumed capabilities of a backend that nobody has reached yet. */
+const unknownCapabilities: Capabilities = {
+  tools: {},
+  prompts: {},
+  resources: { subscribe: true },
+};
+
+/**
+ * Joins what several backends can do. Lists always change: a backend may come and go. Tasks are not among it, as they
+ * are known by ids that each backend chooses.
+ */
+export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
+  const has = (name: string): boolean => all.some((each) => isRecord(each[name]));
+  const subscribe = all.some(({ resources }) => isRecord(resources) && resources.subscribe === true);
+  // A client refuses all of them if one has something else than an object.
+  const merged = (name: string): Capabilities =>
+    Object.fromEntries(
+      all
+        .toReversed()
+        .flatMap((each) => Object.entries(isRecord(each[name]) ? each[name] : {}))
+        .filter(([, value]) => isRecord(value)),
+    );
+  return {
+    ...(has('tools') && { tools: { listChanged: true } }),
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { listChanged: true, ...(subscribe && { subscribe }) } }),
+    ...(has('logging') && { logging: {} }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('experimental') && { experimental: merged('experimental') }),
+    ...(has('extensions') && { extensions: merged('extensions') }),
+  };
+}
+
+const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+const namingMethods = new Set(['tools/call', 'prompts/get', 'completion/complete']);
+
+/**
+ * The error for a request that is for none of several backends: it says how their names begin.
+ * @param keys those of the backends there are
+ * @see MCP 2025-11-25 resources "Error Handling"
+ */
+export function unknownName(
+  { method, params = {} }: Pick<RequestMessage, 'method' | 'params'>,
+  keys: readonly string[],
+): JsonRpcError {
+  const { uri, name } = params;
+  const known = keys.join(', ');
+  if (resourceMethods.has(method))
+    return {
+      code: errorCodes.resourceNotFound,
+      message: `Resource not found: URIs begin with the backend they are of (${known}) and +.`,
+      data: { uri },
+    };
+  if (!namingMethods.has(method)) return methodNotFound;
+  const what = typeof name === 'string' ? `${name} is not found` : 'It is not found';
+  return {
+    code: errorCodes.invalidParams,
+    message: `${what}: names begin with the backend they are of (${known}) and _; URIs with + in its place.`,
+  };
 }

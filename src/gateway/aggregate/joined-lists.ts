@@ -10,13 +10,12 @@ import { type Logger, loggable } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import { maxToolNameLength } from './final-names.ts';
-import { gather, type Missing } from './gathering.ts';
-import type { Member, MemberBackend } from './member.ts';
+import { gather, type Member, type MemberBackend, type Missing } from './member.ts';
 import type { OpenQuestions, Question } from './open-questions.ts';
 import { finalEntry, type ListKind } from './renaming.ts';
 
 /** Options of joined lists. */
-export interface JoiningOptions {
+interface JoiningOptions {
   members: readonly Member[];
   questions: OpenQuestions;
   cursors: Cursors;
@@ -24,7 +23,7 @@ export interface JoiningOptions {
 }
 
 /** A page of a list of several backends. */
-export interface JoinedPage {
+interface JoinedPage {
   entries: Record<string, unknown>[];
   /** Start of the next page, if there is one. */
   nextCursor: string | undefined;

@@ -14,7 +14,7 @@ export interface Question {
 }
 
 /** Reason why a response is no longer waited for. */
-export interface GivingUp {
+interface GivingUp {
   /** The response that is used instead. */
   error: JsonRpcError;
   sender: Sender;

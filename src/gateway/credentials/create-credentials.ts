@@ -7,8 +7,6 @@ import type {
   Credentials,
   PersonalCredentials,
 } from './credentials.ts';
-import type { CredentialPlace } from './definition.ts';
-import { placeValue } from './placing.ts';
 
 /** Returns the value of one credential. */
 export interface ValueSource {
@@ -69,4 +67,44 @@ function stopAll(stops: readonly (() => void)[]): () => void {
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Place of a credential in a request to the backend, or in its environment. */
+export type CredentialPlace =
+  /** A header of each request. */
+  | { header: string; prefix?: string | undefined }
+  /** A variable of the environment of its process. */
+  | { env: string }
+  /** A member of `_meta.auth` of each request. */
+  | { auth: string };
+
+/** Reason why a value does not fit its place. */
+type Misfit = 'empty' | 'control_characters' | 'not_ascii';
+
+/**
+ * Checks whether a value fits its place; undefined if it can. A header that could hold a line break would end the
+ * request early, and begin another.
+ * @see RFC 9110 section 5.5
+ */
+export function checkFits(place: CredentialPlace, value: string): Misfit | undefined {
+  if (value === '') return 'empty';
+  if ('header' in place) {
+    if (/[\p{Cc}]/u.test(value)) return 'control_characters';
+    return /^[\x20-\x7e]*$/.test(value) ? undefined : 'not_ascii';
+  }
+  // Keys in PEM have lines; a process cannot be given NUL.
+  return /[^\P{Cc}\t\r\n]/u.test(value) ? 'control_characters' : undefined;
+}
+
+/**
+ * Puts a value in its place, beside the other content. The value is used literally: nothing in it is expanded (T-153).
+ */
+export function placeValue(beside: Credentials, place: CredentialPlace, value: string): Credentials {
+  if ('header' in place)
+    return {
+      ...beside,
+      headers: { ...beside.headers, [place.header.toLowerCase()]: `${place.prefix ?? ''}${value}` },
+    };
+  if ('env' in place) return { ...beside, env: { ...beside.env, [place.env]: value } };
+  return { ...beside, auth: { ...beside.auth, [place.auth]: value } };
 }

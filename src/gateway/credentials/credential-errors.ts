@@ -3,14 +3,14 @@ import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a caller's credentials are not available for a backend; it is `data.reason` of the error. */
-export type CredentialFailure =
+type CredentialFailure =
   | 'credential_missing'
   | 'credential_refused'
   | 'credential_no_person'
   | 'credential_unavailable';
 
 /** A credential as people are told of it. */
-export interface NamedCredential {
+interface NamedCredential {
   /** Display name of the backend. */
   backend: string;
   /** Display name of the credential. */

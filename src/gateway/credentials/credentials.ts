@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
@@ -44,4 +45,24 @@ export interface PersonalCredentials extends CredentialSource {
    * @returns undefined if nothing of it is the caller's own
    */
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal | undefined>;
+}
+
+/** Interval of the checks, in milliseconds. */
+const lookEveryMs = 500;
+
+/**
+ * Looks for something until it is there.
+ * @param patienceMs for how long, in milliseconds; 0 for one look
+ * @returns what was found; undefined if it never was
+ */
+export async function waitFor<T>(
+  look: () => Promise<T | undefined>,
+  patienceMs: number,
+): Promise<T | undefined> {
+  const endsMs = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() >= endsMs) return found;
+    await sleep(lookEveryMs);
+  }
 }

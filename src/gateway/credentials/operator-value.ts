@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 const lineEnds = /[\r\n]+$/;
 
 /** A value that the operator stores for everybody; or the reason why it cannot be read, without any part of it. */
-export type OperatorValue = { value: string } | { problem: string };
+type OperatorValue = { value: string } | { problem: string };
 
 /**
  * Reads a credential that is the same for everybody, from a variable of our environment or from a file. Line ends at

@@ -1,18 +1,15 @@
+import { hash } from 'node:crypto';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { ValueSource } from './create-credentials.ts';
+import { type CredentialPlace, checkFits, type ValueSource } from './create-credentials.ts';
 import {
   credentialMissing,
   credentialRefused,
   credentialUnavailable,
   noPerson,
 } from './credential-errors.ts';
-import type { CredentialOwner } from './credentials.ts';
-import type { CredentialPlace } from './definition.ts';
-import { GivenValues } from './given-values.ts';
-import { checkFits } from './placing.ts';
-import { waitFor } from './wait-for.ts';
+import { type CredentialOwner, waitFor } from './credentials.ts';
 
 /** Values that users entered. */
 export interface EnteredValues {
@@ -26,7 +23,7 @@ export interface EnteredValues {
 }
 
 /** A credential that each person enters. */
-export interface PersonValueOptions {
+interface PersonValueOptions {
   /** Issuer of this installation: only its accounts have entered anything. */
   issuer: string;
   route: string;
@@ -109,4 +106,46 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
       }),
     onGiven: (tell) => entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
   };
+}
+
+/** Most accounts remembered; of one beyond it is taken that it was given something. */
+const defaultMaxAccounts = 10_000;
+
+/** Hashes of the values passed to backends, by account: a change of a value that no backend got ends nothing. */
+export class GivenValues {
+  readonly #given = new Map<string, Set<string>>();
+  readonly #maxAccounts: number;
+  #hasForgotten = false;
+
+  constructor(maxAccounts = defaultMaxAccounts) {
+    this.#maxAccounts = maxAccounts;
+  }
+
+  /** Notes that a value was given. */
+  note(accountId: string, value: string): void {
+    const own = this.#given.get(accountId) ?? new Set();
+    own.add(digest(value));
+    this.#given.set(accountId, own);
+    const [oldest] = this.#given.keys();
+    if (this.#given.size <= this.#maxAccounts || oldest === undefined) return;
+    this.#given.delete(oldest);
+    this.#hasForgotten = true;
+  }
+
+  /**
+   * Returns true if anything was given that holds no more; what was given is forgotten then, because it ends.
+   * @param value the one that holds now; undefined if there is none
+   */
+  hasOutdated(accountId: string, value: string | undefined): boolean {
+    const own = this.#given.get(accountId);
+    if (!own) return this.#hasForgotten;
+    const current = value === undefined ? undefined : digest(value);
+    if ([...own].every((given) => given === current)) return false;
+    this.#given.delete(accountId);
+    return true;
+  }
+}
+
+function digest(value: string): string {
+  return hash('sha256', value, 'base64url');
 }

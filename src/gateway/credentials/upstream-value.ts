@@ -10,9 +10,8 @@ import {
   credentialUnavailable,
   noPerson,
 } from './credential-errors.ts';
-import type { AfterRefusal, CredentialOwner } from './credentials.ts';
+import { type AfterRefusal, type CredentialOwner, waitFor } from './credentials.ts';
 import { isPerson } from './person-value.ts';
-import { waitFor } from './wait-for.ts';
 
 /** A token of an upstream, or why there is none. */
 export type UpstreamTokenAnswer =
@@ -37,7 +36,7 @@ export interface UpstreamTokenSource {
 }
 
 /** A credential that is the token of an upstream. */
-export interface UpstreamValueOptions {
+interface UpstreamValueOptions {
   /** Issuer of this installation. */
   issuer: string;
   /** Display name of the backend. */

@@ -5,19 +5,28 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import { askedFor } from './asked-for.ts';
 import {
   cleanDefinition,
   cleanServerInfo,
+  cleanText,
   cleanTexts,
   type DefinitionFault,
+  hasUnseen,
   isOpenable,
+  isUnclean,
   withoutFaults,
 } from './clean-definition.ts';
-import { cleanText, hasUnseen, isUnclean } from './clean-text.ts';
-import { type Entry, introductions, lists, mapInTurns, withEntries } from './listed.ts';
-import { notFound } from './not-found.ts';
-import type { Answer, Step } from './step.ts';
+import {
+  type Answer,
+  askedFor,
+  type Entry,
+  introductions,
+  lists,
+  mapInTurns,
+  notFound,
+  type Step,
+  withEntries,
+} from './step.ts';
 
 /** Most entries of a server that the log names. */
 const maxTold = 100;

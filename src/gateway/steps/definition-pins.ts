@@ -1,6 +1,6 @@
 import { loggable } from '../../observability/logger.ts';
 import { differingMembers, hashDefinition, hashToolMembers } from './definition-hash.ts';
-import { type Entry, mapInTurns } from './listed.ts';
+import { type Entry, mapInTurns } from './step.ts';
 
 /** Definitions of a server, and their pinned hashes. */
 export type DefinitionKind = 'tool' | 'prompt' | 'template' | 'instructions';
@@ -19,7 +19,7 @@ interface Pinned extends Hashed {
 }
 
 /** Stores pins durably. */
-export interface PinStore {
+interface PinStore {
   /** Lists the pins of a route, and the hashes of their noted changes. */
   list(route: string): Promise<Pinned[]>;
   /** Pins new definitions. */

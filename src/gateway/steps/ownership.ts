@@ -29,7 +29,7 @@ export interface TaskOwners {
 }
 
 /** Options of {@link createOwnership}. */
-export interface OwnershipOptions {
+interface OwnershipOptions {
   /** Name of the route. */
   route: string;
   owners: TaskOwners;

@@ -4,17 +4,19 @@ import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backe
 import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
 import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
-import type { Chain, Way } from './chain.ts';
-import type { Answer } from './step.ts';
-import { SteppedRequest } from './stepped-request.ts';
+import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { Chain, SteppedRequest, type Way } from './chain.ts';
+import type { Answer, Step } from './step.ts';
+import { SteppedLine } from './stepped-line.ts';
 
 const cancelled: Answer = { error: requestCancelled };
 
 /**
- * Puts steps before what answers requests of 2026-07-28: requests go through them, and answers come back through them;
- * everything else passes as it is.
+ * Puts steps before a backend of 2026-07-28: requests and their responses pass through them, everything else passes
+ * unchanged.
  */
-export function steppedBackend(backend: Backend, chain: Chain): Backend {
+function steppedBackend(backend: Backend, chain: Chain): Backend {
   const guide = (way: Way, call: Call): (() => void) => {
     const { caller } = call;
     let cancelAtServer: (() => void) | undefined;
@@ -91,7 +93,7 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
   };
 }
 
-/** Leaves of a wish the resources a client may hear of. */
+/** Removes the resources from a subscription that a client must not get notifications of. */
 function tellable({ resourceSubscriptions, ...lists }: SubscriptionFilter, chain: Chain): SubscriptionFilter {
   const uris = resourceSubscriptions?.filter((uri) =>
     chain.mayTell({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }),
@@ -103,10 +105,45 @@ function withoutHttp({ result, error }: HttpAnswer): Answer {
   return error ? { error } : { result };
 }
 
-/** The status and headers of what the server answered go with its answer, not with that of a step. */
+/** Adds the HTTP status and headers of the server's response, if the response is the server's. */
 function withHttp(answer: Answer, given: HttpAnswer | undefined): HttpAnswer {
   const isOfServer = given && (given.error === undefined) === (answer.error === undefined);
   if (!isOfServer) return { status: 200, ...answer };
   const { status, headers, by } = given;
   return { status, ...(headers && { headers }), ...(by && { by }), ...answer };
+}
+
+/**
+ * Puts steps before the servers of a source. Requests and their responses pass through them; notifications,
+ * cancellations and requests of the server pass unchanged.
+ * @param steps the first is nearest to the client
+ */
+export function withSteps(
+  source: ServerSource,
+  steps: readonly Step[],
+  logger: Pick<Logger, 'error'>,
+): ServerSource {
+  const chain = new Chain(steps, logger);
+  const brought = new WeakMap<Backend, Backend>();
+  const stepped = (backend: Backend): Backend => {
+    const known = brought.get(backend) ?? steppedBackend(backend, chain);
+    brought.set(backend, known);
+    return known;
+  };
+  return {
+    sharing: source.sharing,
+    async create(context): Promise<McpLike> {
+      const server = await source.create(context);
+      return {
+        connect: (transport) => server.connect(new SteppedLine(transport, chain, context.authInfo)),
+        close: () => server.close(),
+      };
+    },
+    ...(source.modern && {
+      async modern(caller) {
+        const backend = await source.modern?.(caller);
+        return backend && stepped(backend);
+      },
+    }),
+  };
 }

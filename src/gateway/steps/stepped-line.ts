@@ -8,9 +8,8 @@ import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import { patienceOf, withoutPatience } from '../../mcp/upstreams/caller-upstreams.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Chain, Way } from './chain.ts';
+import { type Chain, SteppedRequest, type Way } from './chain.ts';
 import type { Answer, Line } from './step.ts';
-import { SteppedRequest } from './stepped-request.ts';
 
 const late: Answer = {
   error: {
@@ -26,19 +25,19 @@ const notOfClient: JsonRpcError = {
   message: 'Invalid params: this is about nothing that the client of this connection has.',
 };
 
-/** Milliseconds that the response to a request of our own may take: a client waits meanwhile. */
+/** Maximum time for the response to a request of the gateway itself, in milliseconds: a client waits meanwhile. */
 const patienceMs = 10_000;
 
-/** Requests to the server without a response. */
+/** Running requests at the server. */
 interface Asked {
   take(answer: Answer): void;
-  /** Owner and request of each progress token. */
+  /** Request of each progress token, and its owner. */
   request: SteppedRequest | undefined;
 }
 
 /**
- * The transport a server of the legacy era is connected to, before the one of the front: requests go through the
- * steps and answers come back through them; everything else passes as it is.
+ * Transport between the gate and a server of the older revisions: requests and their responses pass through the steps,
+ * everything else passes unchanged.
  */
 export class SteppedLine implements Transport {
   onmessage?: Transport['onmessage'];
@@ -47,14 +46,14 @@ export class SteppedLine implements Transport {
   readonly #front: Transport;
   readonly #chain: Chain;
   readonly #caller: AuthInfo | undefined;
-  /** Requests of the front that are on their way through the steps. */
+  /** Requests of clients on their way through the steps. */
   readonly #passing = new InFlightMap<RequestId, SteppedRequest>();
   readonly #asked = new InFlightMap<RequestId, Asked>();
-  /** No connection has the ids of another: there are servers that give all of them every answer. */
+  /** Prefix of ids, unique for the connection: some servers send every response to all connections. */
   readonly #ownIds = `gatehouse-${randomUUID()}-`;
   #lastOwnId = 0;
 
-  /** @param caller whom the server was made for; a message that says who sent it counts more */
+  /** @param caller owner of the server; the sender of a message takes precedence */
   constructor(front: Transport, chain: Chain, caller: AuthInfo | undefined) {
     this.#front = front;
     this.#chain = chain;
@@ -80,7 +79,7 @@ export class SteppedLine implements Transport {
     return this.#front.start();
   }
 
-  /** Takes a message of the server, which is there at once. */
+  /** Takes a message of the server. */
   async send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
     const said = message as Message & Answer;
     const asked = said.method === undefined && said.id !== undefined ? this.#asked.get(said.id) : undefined;
@@ -102,7 +101,7 @@ export class SteppedLine implements Transport {
       );
   }
 
-  /** The server closes the line: the front answers what still runs. */
+  /** The server closes the transport: the gate answers the running requests. */
   async close(): Promise<void> {
     for (const request of this.#passing.values()) request.cancel();
     this.#passing.clear();
@@ -112,7 +111,7 @@ export class SteppedLine implements Transport {
     for (const { take } of waiting) take({ error: requestCancelled });
   }
 
-  /** Asks the server something of our own; no person is waited for meanwhile. */
+  /** Sends a request of the gateway itself; it never waits for a user. */
   #ask(
     method: string,
     params: Record<string, unknown>,
@@ -128,7 +127,7 @@ export class SteppedLine implements Transport {
     return answer.then((given) => (isLate ? late : given)).finally(() => clearTimeout(timer));
   }
 
-  /** Takes a message of the front. */
+  /** Takes a message of the client. */
   #take(message: Message, extra: MessageExtraInfo | undefined): void {
     const { id, method } = message;
     if (method === undefined) for (const request of this.#passing.values()) request.progress();
@@ -175,8 +174,8 @@ export class SteppedLine implements Transport {
   }
 
   /**
-   * Cancels a request of the front that is on its way.
-   * @returns false if there is none of that id
+   * Cancels a request of a client on its way.
+   * @returns false if there is none
    */
   #cancel(cancellation: Message, extra: MessageExtraInfo | undefined): boolean {
     const id = cancellation.params?.requestId as RequestId;
@@ -188,7 +187,7 @@ export class SteppedLine implements Transport {
     return true;
   }
 
-  /** Tells the server that nobody waits for its answer any more, if it has not given it. */
+  /** Cancels a request at the server, if it has not answered. */
   #cancelAtServer(id: RequestId, extra: MessageExtraInfo | undefined, cancellation?: Message): void {
     const asked = this.#asked.get(id);
     if (!asked) return;
@@ -202,7 +201,9 @@ export class SteppedLine implements Transport {
     asked.take({ error: requestCancelled });
   }
 
-  /** Notes what the server says beside answers: changes are for the steps, the rest shows that it works. */
+  /**
+   * Takes note of other messages of the server: changes concern the steps, all others show that it works on a request.
+   */
   #noteSign(said: Message): void {
     if (said.method === 'notifications/progress')
       this.#asked.get(said.params?.progressToken as RequestId)?.request?.progress();

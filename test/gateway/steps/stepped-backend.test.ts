@@ -4,13 +4,14 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
-import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
+import { withSteps } from '../../../src/gateway/steps/stepped-backend.ts';
 import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import type { Change } from '../../../src/mcp/modern/changes.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
+import { RawServer } from './support/raw-server.ts';
 
 const echo = { name: 'echo', arguments: { text: 'one' } };
 
@@ -253,3 +254,28 @@ async function listening() {
     offer: (name: string) => tools.push(name),
   };
 }
+
+describe('a source with steps', () => {
+  it('is shared as it was, makes servers for whom they are asked for, and closes them', async () => {
+    const contexts: unknown[] = [];
+    const server = new RawServer();
+    let closed = 0;
+    server.close = async () => {
+      closed++;
+    };
+    const source = withSteps(
+      {
+        sharing: 'principal',
+        create(context) {
+          contexts.push(context);
+          return server;
+        },
+      },
+      [],
+      { error: () => undefined },
+    );
+    const made = await source.create({ era: 'legacy' });
+    await made.close();
+    expect([source.sharing, contexts, closed]).toEqual(['principal', [{ era: 'legacy' }], 1]);
+  });
+});
