@@ -1,7 +1,7 @@
 import { requireUrl } from '../client/index.ts';
 import { describeFailure } from '../client/network-failure.ts';
+import { quote } from '../client/quote.ts';
 import { isLocalAddress } from '../client/url-policy.ts';
-import { failureCode } from './failure.ts';
 import type { Subject } from './subject.ts';
 
 /** Result of one request. */
@@ -26,7 +26,7 @@ export interface Answered extends Asked {
 }
 
 /** No answer. */
-export interface Unanswered extends Asked {
+interface Unanswered extends Asked {
   kind: 'unanswered';
   /** `refused`: the doctor did not send the request. */
   reason: 'timed_out' | 'unreachable' | 'refused';
@@ -114,4 +114,54 @@ export async function ask(subject: Subject, url: string, init: RequestInit = {})
       why: timeout.aborted ? 'no answer in time' : describeFailure(error),
     };
   }
+}
+
+/**
+ * The runtime's code of a failed fetch: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. It stands in the deepest cause.
+ * @param error what a fetch rejected with
+ */
+export function failureCode(error: unknown): string | undefined {
+  let deepest = error;
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
+  const { code } = Object(deepest) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** The media type of an answer in lower case, without parameters; `''` if there is none. */
+export function mediaType({ headers }: Pick<Answered, 'headers'>): string {
+  return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** @returns whether an answer is a page for people */
+export function isHtml({ headers }: Pick<Answered, 'headers'>): boolean {
+  return /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+}
+
+/**
+ * An answer in a few words: status and media type, if it redirects to, or why there is none.
+ * @param answer what came back
+ */
+export function describeAnswer(answer: Answer): string {
+  if (answer.kind === 'unanswered')
+    return answer.reason === 'refused' ? `not asked: ${answer.why}` : `no answer (${answer.why})`;
+  const location = answer.headers.get('location');
+  if (answer.status >= 300 && answer.status < 400 && location !== null)
+    return `${answer.status} to ${quote(location)}`;
+  const type = mediaType(answer);
+  return type === ''
+    ? `${answer.status}`
+    : `${answer.status} ${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : quote(type)}`;
+}
+
+/** Statuses with which proxies and networks of proxies say that they do not reach the server; 520 and on are Cloudflare's. */
+const statuses = new Set([502, 504, 521, 522, 523, 524, 530]);
+
+/**
+ * Tells an answer that a proxy gives in the place of a server it does not reach. 503 is such a one only as a page, as HAProxy
+ * and Apache send it: servers that are starting say it, too.
+ * @param answer its status and headers
+ * @see RFC 9110 sections 15.6.3 to 15.6.5
+ */
+export function isGatewayError(answer: Pick<Answered, 'status' | 'headers'>): boolean {
+  return statuses.has(answer.status) || (answer.status === 503 && isHtml(answer));
 }

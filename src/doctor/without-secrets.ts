@@ -1,5 +1,5 @@
 import { createRedaction, marker, markerPattern } from '../client/exchanges/redact.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './check.ts';
 
 /** User and password of a URL within a text. */
 const userinfo = /(:\/\/)[^\s/@?#"]*@/g;

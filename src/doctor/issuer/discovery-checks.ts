@@ -3,14 +3,18 @@ import { readMembers } from '../../oauth/foreign-json.ts';
 import { isSameIssuer } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
-import type { Check } from '../check.ts';
-import { quoteOrMissing } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
+import { internalFault, quoteOrMissing } from '../document.ts';
 import { firstRefusal } from '../reach/anonymous.ts';
 import { describePlace, resourceDocument } from '../resource/places.ts';
-import { judgingMetadata } from './judging.ts';
-import { askPlace, issuerDocument, issuerPlaces, namedIssuer, wrongPlaces } from './places.ts';
+import {
+  askPlace,
+  issuerDocument,
+  issuerPlaces,
+  judgingMetadata,
+  namedIssuer,
+  wrongPlaces,
+} from './places.ts';
 
 /** The issuer's own name is one. */
 const issuerForm: Check = {

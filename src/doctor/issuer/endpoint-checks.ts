@@ -2,17 +2,13 @@ import { quote } from '../../client/quote.ts';
 import { isKnownEndpoint } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls, fallbackEndpoints } from '../../oauth/well-known.ts';
-import { type Answer, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Answer, ask, describeAnswer } from '../ask.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
 import { mayRead, preflightFault } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import { quoteOrMissing } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { internalFault, quoteOrMissing } from '../document.ts';
 import { browserOrigin, preflightRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { judgingMetadata } from './judging.ts';
-import { askPlace, issuerDocument } from './places.ts';
+import { askPlace, issuerDocument, judgingMetadata } from './places.ts';
 
 const section = 'issuer';
 

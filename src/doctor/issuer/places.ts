@@ -1,12 +1,13 @@
 import { authorizationServerMetadataUrls, pathOf, wellKnown } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
+import { type Check, type Judgement, skip } from '../check.ts';
 import { type Published, readDocument, stringsOf } from '../document.ts';
 import { legacyRevision } from '../requests.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 
 /** The authorization server as the resource names it. */
-export interface NamedIssuer {
+interface NamedIssuer {
   issuer: string;
   /** Source of the location; `origin`: none, and clients of 2025-03-26 use the origin of the server. */
   by: 'metadata' | 'origin';
@@ -68,7 +69,7 @@ export async function wrongPlaces(subject: Subject): Promise<readonly IssuerPlac
 }
 
 /** The metadata of the authorization server. */
-export interface IssuerDocument extends NamedIssuer {
+interface IssuerDocument extends NamedIssuer {
   url: string;
   answer: Answer;
   members: Record<string, unknown>;
@@ -84,4 +85,20 @@ export async function issuerDocument(subject: Subject): Promise<IssuerDocument |
     if (published.kind === 'document')
       return { ...named, url, answer, members: published.members, slip: published.slip };
   return undefined;
+}
+
+/**
+ * Judges the metadata of the authorization server, if there is any. The exchange that brought it is the evidence unless
+ * the judgement names another.
+ * @param judge what the check does with it
+ */
+export function judgingMetadata(
+  judge: (document: IssuerDocument, subject: Subject) => Judgement | Promise<Judgement>,
+): Check['judge'] {
+  return async (subject) => {
+    const document = await subject.fact(issuerDocument);
+    return document
+      ? { evidence: document.answer.evidence, ...(await judge(document, subject)) }
+      : skip('There is no metadata of the authorization server.');
+  };
 }

@@ -1,8 +1,16 @@
-import { type DiscoveredServer, type Registration, startAuthorization } from '../../client/index.ts';
+import {
+  ClientError,
+  type ClientErrorReason,
+  type DiscoveredServer,
+  discover,
+  type Registration,
+  startAuthorization,
+} from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { parseObject } from '../../oauth/foreign-json.ts';
 import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
 import { type Answer, type Answered, ask } from '../ask.ts';
+import { type Judgement, skip, unknown } from '../check.ts';
 import type { Subject } from '../subject.ts';
 
 /** Reaction of the authorization endpoint to a request, before any user saw it. */
@@ -133,4 +141,42 @@ export function describeOutcome(outcome: AuthorizationOutcome): string {
     case 'none':
       return `got no answer: ${outcome.why}`;
   }
+}
+
+/** True if the client's own way leads to an authorization server. */
+type FoundServer =
+  | { kind: 'found'; found: DiscoveredServer }
+  | { kind: 'lost'; reason: ClientErrorReason; why: string };
+
+/** The check that explains why discovery stopped, if one does. */
+const causes: Partial<Record<ClientErrorReason, string>> = {
+  not_protected: 'CHALLENGE-STATUS',
+  resource_mismatch: 'PRM-RESOURCE',
+  no_metadata: 'AS-FOUND',
+  issuer_mismatch: 'AS-ISSUER',
+  foreign_endpoint: 'AS-ENDPOINT-ORIGIN',
+  no_pkce: 'AS-PKCE',
+};
+
+/**
+ * Probe: walks the way a login walks, from the URL to the authorization server.
+ * @param subject the server under examination
+ */
+export async function foundServer(subject: Subject): Promise<FoundServer> {
+  try {
+    return { kind: 'found', found: await discover(subject.context, subject.url) };
+  } catch (error) {
+    if (error instanceof ClientError) return { kind: 'lost', reason: error.reason, why: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Builds the finding of a check without an authorization server.
+ * @param lost reason why {@link foundServer} failed
+ */
+export function judgeLost({ reason, why }: Extract<FoundServer, { kind: 'lost' }>): Judgement {
+  const because = causes[reason];
+  const saw = `No login can begin: ${why}`;
+  return because === undefined ? unknown(saw) : skip(saw, { because });
 }

@@ -1,19 +1,18 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
-import type { Judgement } from '../finding.ts';
-import { pass, unknown, warn } from '../judgements.ts';
-import { nativeRegistrations } from '../registration/native-registrations.ts';
-import { isAccepted } from '../registration/try-registration.ts';
+import { type Judgement, pass, unknown, warn } from '../check.ts';
+import { isAccepted, nativeRegistrations } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import {
   type AuthorizationOutcome,
   describeOutcome,
+  foundServer,
   isGoingOn,
+  judgeLost,
   sendAuthorization,
 } from './authorization-outcome.ts';
-import { foundServer, judgeLost } from './found-server.ts';
 
 /** A client for authorization requests that no user sees, with what became of a good request of it. */
-export type Preflight =
+type Preflight =
   | { kind: 'ready'; found: DiscoveredServer; client: Registration; good: AuthorizationOutcome }
   | { kind: 'unready'; judgement: Judgement };
 

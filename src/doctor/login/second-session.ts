@@ -1,15 +1,20 @@
 import { chooseScopes, type DiscoveredServer } from '../../client/index.ts';
 import { parseScope, scopeUnion } from '../../oauth/scope.ts';
-import type { Judgement } from '../finding.ts';
-import { unknown } from '../judgements.ts';
+import { type Judgement, unknown } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { challengeParameters, firstRefusal } from '../token/harmless-operations.ts';
 import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
-import { firstSession, openSession, readCode, redeemCode, type SessionProbe } from './session.ts';
-import type { TokenAnswer } from './token-answer.ts';
+import {
+  firstSession,
+  openSession,
+  readCode,
+  redeemCode,
+  type SessionProbe,
+  type TokenAnswer,
+} from './session.ts';
 
 /** Use of the second consent: its code was first redeemed wrongly, then rightly. */
-export interface SecondLogin extends Consent {
+interface SecondLogin extends Consent {
   code: string;
   /** With another `code_verifier`. */
   wrongVerifier: TokenAnswer;
@@ -19,7 +24,7 @@ export interface SecondLogin extends Consent {
 }
 
 /** The second login, or why there was none. */
-export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'missing'; judgement: Judgement };
+type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'missing'; judgement: Judgement };
 
 /** A redirect URI that no request of the examination had. */
 const elsewhere = 'http://127.0.0.1:9/elsewhere';

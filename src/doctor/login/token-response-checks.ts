@@ -1,14 +1,11 @@
 import { chooseScopes } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { pass, skip, unknown, warn } from '../judgements.ts';
+import { type Check, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { consentPatienceMs, firstConsent } from './consent.ts';
 import { examinedClient } from './preflight.ts';
-import { firstSession, type Session } from './session.ts';
-import { askForTokens, describeTokenAnswer } from './token-answer.ts';
+import { askForTokens, describeTokenAnswer, firstSession, type Session } from './session.ts';
 
 /** Common parts of the checks of the login's tokens. */
 const ofTheLogin = {

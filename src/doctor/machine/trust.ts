@@ -1,8 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, warn } from '../judgements.ts';
+import { type Check, fail, type Judgement, pass, warn } from '../check.ts';
 import type { Machine } from './machine.ts';
 
 /** The certificates of a PEM file; undefined for one that does not parse. */

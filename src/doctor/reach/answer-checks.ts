@@ -1,11 +1,8 @@
 import { quote } from '../../client/quote.ts';
 import { resourceCovers } from '../../oauth/resource-indicator.ts';
-import { type Answered, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
-import { describeAnswer, mediaType } from '../describe-answer.ts';
+import { type Answered, ask, describeAnswer, isGatewayError, mediaType } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import { stringsOf } from '../document.ts';
-import { isGatewayError } from '../gateway-error.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { initializeRequest } from '../requests.ts';
 import { type ResourceDocument, resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
@@ -14,10 +11,10 @@ import {
   anonymousStream,
   anonymousTools,
   firstRefusal,
+  isServed,
   isSuccess,
+  messageOf,
 } from './anonymous.ts';
-import { redirectHints } from './hints.ts';
-import { isServed, messageOf } from './served.ts';
 
 /** Words in the address of a login page. */
 const loginWords = /login|signin|sign-in|sso|auth|saml|oauth|cdn-cgi\/access/i;
@@ -248,3 +245,23 @@ const cache: Check = {
 
 /** Checks of the first answer. */
 export const answerChecks: readonly Check[] = [answers, noRedirect, status, closed, cache];
+
+/**
+ * Lines that make a proxy redirect the endpoint, and what to write instead.
+ * @param path path of the MCP endpoint
+ */
+export function redirectHints(path: string): NonNullable<Judgement['hints']> {
+  const plain = path.replace(/\/+$/, '') || '/';
+  return [
+    {
+      product: 'nginx',
+      lines: `location ${plain} { proxy_pass http://127.0.0.1:8080; }  # not "location ${plain}/"`,
+    },
+    { product: 'caddy', lines: `handle ${plain}* { reverse_proxy 127.0.0.1:8080 }  # no redir` },
+    { product: 'apache', lines: `ProxyPass ${plain} http://127.0.0.1:8080${plain}  # DirectorySlash Off` },
+    {
+      product: 'traefik',
+      lines: `no redirectRegex or redirectScheme middleware on PathPrefix(\`${plain}\`)`,
+    },
+  ];
+}

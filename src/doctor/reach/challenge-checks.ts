@@ -1,8 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import { findGrammarFault } from '../../oauth/challenge.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
@@ -135,3 +134,24 @@ const scope: Check = {
 
 /** Checks of the challenge. */
 export const challengeChecks: readonly Check[] = [header, grammar, scheme, metadata, scope];
+
+/** A success asks for nothing. It looks back at all answers, so it stands behind the sections that get some. */
+export const challengeOnSuccess: Check = {
+  id: 'CHALLENGE-ON-SUCCESS',
+  section: 'reach',
+  title: 'Answers that succeed carry no challenge',
+  clause: 'RFC 9110 section 11.6.1',
+  async judge(subject) {
+    const successes = subject.exchanges.filter(({ response }) => response && response.status < 300);
+    if (successes.length === 0) return skip('Nothing has succeeded so far.', { evidence: [] });
+    const odd = successes.find(({ response }) =>
+      response?.headers.some(([name]) => name === 'www-authenticate'),
+    );
+    if (!odd) return pass(`None of ${successes.length} answers with 2xx has one.`, { evidence: [] });
+    return warn(
+      `${odd.request.method} ${odd.request.url} is answered with ${odd.response?.status} and WWW-Authenticate: clients take it for a refusal, and log in again and again.`,
+      'Send WWW-Authenticate with 401 and 403 only.',
+      { evidence: [odd.number] },
+    );
+  },
+};

@@ -1,12 +1,9 @@
-import { type Answer, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Answer, ask, describeAnswer } from '../ask.ts';
+import { type Check, pass, skip, unknown, warn } from '../check.ts';
 import { exposes, mayRead, preflightFault } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import { pass, skip, unknown, warn } from '../judgements.ts';
 import { browserOrigin, initializeRequest, preflightRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { anonymousTools } from './anonymous.ts';
-import { messageOf } from './served.ts';
+import { anonymousTools, messageOf } from './anonymous.ts';
 
 /** Fields that clients send with POST up to 2025-11-25. */
 const sessionFields = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];

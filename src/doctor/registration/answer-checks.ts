@@ -1,12 +1,14 @@
 import { quote } from '../../client/quote.ts';
 import type { Answered } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Check, fail, type Judgement, pass, unknown, warn } from '../check.ts';
 import { quoteOrMissing } from '../document.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
-import { nativeRegistrations } from './native-registrations.ts';
-import { describeRefusal, isAccepted, type RegistrationTry } from './try-registration.ts';
+import {
+  describeRefusal,
+  isAccepted,
+  nativeRegistrations,
+  type RegistrationTry,
+} from './try-registration.ts';
 
 type AcceptedTry = RegistrationTry & { answer: Answered };
 

@@ -1,8 +1,6 @@
 import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
-import { nativeRegistrations } from './native-registrations.ts';
-import { describeRefusal, isAccepted, portedRedirectUri } from './try-registration.ts';
+import { type Check, fail, pass, unknown, warn } from '../check.ts';
+import { describeRefusal, isAccepted, nativeRegistrations, portedRedirectUri } from './try-registration.ts';
 
 /** A native client registers its exact loopback redirect URI. */
 export const loopbackPortCheck: Check = {

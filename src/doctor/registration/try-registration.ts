@@ -1,8 +1,11 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
 import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
 import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
 import { type Answer, ask } from '../ask.ts';
+import { type Judgement, skip } from '../check.ts';
+import { foundServer, judgeLost } from '../login/authorization-outcome.ts';
 import type { Subject } from '../subject.ts';
 
 /** One attempt to register a client. */
@@ -118,4 +121,45 @@ export function describeRefusal({ answer, body }: Pick<RegistrationTry, 'answer'
   const { error, error_description: why } = body;
   if (error === undefined) return `status ${status} without an error code`;
   return `status ${status}, ${quote(error)}${why === undefined ? '' : ` (${quote(why)})`}`;
+}
+
+/** Attempts to register a native client, each made only if the one before left a question. */
+interface NativeRegistrations {
+  found: DiscoveredServer;
+  /** With an exact loopback redirect URI and `application_type`. */
+  ported: RegistrationTry;
+  /** The same without `application_type`, tried if the first was refused. */
+  untyped?: RegistrationTry;
+  /** With loopback redirect URIs without a port. */
+  portless?: RegistrationTry;
+}
+
+/** The attempts, or why there were none. */
+type NativeRegistrationsProbe =
+  | ({ kind: 'tried' } & NativeRegistrations)
+  | { kind: 'untried'; judgement: Judgement };
+
+/**
+ * Probe: registers a native client with a port, and without one.
+ * @param subject the server under examination
+ */
+export async function nativeRegistrations(subject: Subject): Promise<NativeRegistrationsProbe> {
+  const way = await subject.fact(foundServer);
+  if (way.kind === 'lost') return { kind: 'untried', judgement: judgeLost(way) };
+  const { found } = way;
+  const { issuer, registration_endpoint: endpoint } = found.authorizationServer;
+  if (endpoint === undefined)
+    return {
+      kind: 'untried',
+      judgement: skip(`${issuer} has no registration endpoint.`),
+    };
+  const ported = await tryRegistration(subject, found, {});
+  const without = { application_type: undefined };
+  const untyped = isAccepted(ported) ? undefined : await tryRegistration(subject, found, without);
+  if (untyped !== undefined && !isAccepted(untyped)) return { kind: 'tried', found, ported, untyped };
+  const portless = await tryRegistration(subject, found, {
+    ...(untyped === undefined ? {} : without),
+    redirect_uris: [...loopbackRedirectUris],
+  });
+  return { kind: 'tried', found, ported, ...(untyped === undefined ? {} : { untyped }), portless };
 }

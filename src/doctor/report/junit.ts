@@ -1,5 +1,5 @@
+import type { Finding } from '../check.ts';
 import type { Report } from '../examine.ts';
-import type { Finding } from '../finding.ts';
 import { outcomeOf, type Threshold } from './outcome.ts';
 
 /** Characters that XML 1.0 cannot hold, not even escaped (its section 2.2). */

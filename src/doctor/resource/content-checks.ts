@@ -1,15 +1,12 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { canonicalResource, resourceCovers } from '../../oauth/resource-indicator.ts';
-import type { Check } from '../check.ts';
-import { quoteOrMissing, stringsOf } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
+import { internalFault, quoteOrMissing, stringsOf } from '../document.ts';
 import { anonymousInitialize, firstRefusal } from '../reach/anonymous.ts';
 import type { Subject } from '../subject.ts';
 import { secretsInQuery } from '../without-secrets.ts';
-import { publicAddressHints } from './hints.ts';
-import { type ResourceDocument, resourceDocument } from './places.ts';
+import { publicAddressHints, type ResourceDocument, resourceDocument } from './places.ts';
 
 const needs = ['PRM-FOUND'] as const;
 

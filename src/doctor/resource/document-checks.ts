@@ -1,16 +1,19 @@
 import { quote } from '../../client/quote.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
-import { ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { ask, describeAnswer } from '../ask.ts';
+import { type Check, fail, pass, skip, unknown, warn } from '../check.ts';
 import { mayRead } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
 import { quoteOrMissing, readDocument } from '../document.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { anonymousInitialize, challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { browserOrigin } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { wellKnownHints } from './hints.ts';
-import { describePlace, type ResourcePlace, resourceDocument, resourcePlaces } from './places.ts';
+import {
+  describePlace,
+  type ResourcePlace,
+  resourceDocument,
+  resourcePlaces,
+  wellKnownHints,
+} from './places.ts';
 
 /** Fact: whether the origin publishes authorization server metadata, as servers of 2025-03-26 do. */
 export async function originHasMetadata(subject: Subject): Promise<boolean> {

@@ -1,11 +1,12 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import { quote } from '../../client/quote.ts';
-import type { Check } from '../check.ts';
+import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import { ask } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import { quoteOrMissing } from '../document.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { type Claims, claimFaults, compareAudience, readClaims } from './claims.ts';
 import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
 /** Judges the token at hand if it can be read. */
@@ -65,4 +66,139 @@ export const audienceCheck: Check = {
           return fail(`${saw}.`, fix);
       }
     }),
+};
+
+/** Claims of an access token. They are not verified: only the server can judge its token. */
+interface Claims {
+  header: { alg?: string; typ?: string };
+  payload: JWTPayload & { client_id?: unknown; scope?: unknown };
+}
+
+/**
+ * Reads an access token.
+ * @param accessToken the token
+ * @returns undefined for an opaque one
+ */
+export function readClaims(accessToken: string): Claims | undefined {
+  try {
+    const { alg, typ } = decodeProtectedHeader(accessToken);
+    return {
+      header: { ...(alg === undefined ? {} : { alg }), ...(typ === undefined ? {} : { typ }) },
+      payload: decodeJwt(accessToken),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns true if an audience names a resource.
+ * @param aud the claim
+ * @param resource the resource indicator the token was asked for
+ * @returns `alike` if only the spelling differs: case of the host, default port, trailing slash
+ * @see RFC 9068 section 4; RFC 8707 section 2.2
+ */
+export function compareAudience(aud: JWTPayload['aud'], resource: string): 'same' | 'alike' | 'other' {
+  const audiences = aud === undefined ? [] : [aud].flat();
+  if (audiences.includes(resource)) return 'same';
+  const wanted = canonicalResource(resource);
+  return audiences.some((one) => canonicalResource(one) === wanted) ? 'alike' : 'other';
+}
+
+/**
+ * Finds what is wrong with the claims of a token that was just issued.
+ * @param claims the token's
+ * @param expected the issuer, and the time in epoch seconds
+ * @returns faults, each the rest of a sentence that begins with "in the token"
+ * @see RFC 9068 sections 2.1, 2.2 and 4; RFC 7519 section 4.1
+ */
+export function claimFaults(
+  { header, payload }: Claims,
+  { issuer, now }: { issuer: string; now: number },
+): string[] {
+  const { iss, exp, nbf } = payload;
+  const faults: string[] = [];
+  if (header.alg === undefined || header.alg === 'none')
+    faults.push('alg is "none": anybody can write such a token');
+  if (iss !== issuer) faults.push(`iss is ${quoteOrMissing(iss)} and the issuer ${quote(issuer)}`);
+  if (exp === undefined) faults.push('exp is missing: it never ends');
+  else if (exp <= now) faults.push(`exp is ${now - exp} seconds ago`);
+  if (nbf !== undefined && nbf > now + 60) faults.push(`nbf is ${nbf - now} seconds ahead`);
+  return faults;
+}
+
+/** Allowed clock difference, in seconds. Verifiers allow a few seconds to a minute. */
+const toleranceSeconds = 30;
+
+/** A clock as compared with this machine's. */
+interface ClockReading {
+  whose: string;
+  /** Seconds by which it is ahead of this machine's. */
+  aheadSeconds: number;
+}
+
+/** Reads the clock of the MCP server off its answer to a request without a token. */
+async function serverClock(subject: Subject): Promise<ClockReading | undefined> {
+  const answer = await ask(subject, subject.url, mcpRequest('ping'));
+  if (answer.kind === 'unanswered' || answer.headers.has('age')) return undefined;
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  return Number.isNaN(date)
+    ? undefined
+    : { whose: 'the MCP server (Date)', aheadSeconds: Math.floor(date / 1000) - subject.context.now() };
+}
+
+/** Reads the clock of the authorization server off a token it has just issued. */
+async function issuerClock(subject: Subject): Promise<ClockReading | undefined> {
+  const token = await tokenAtHand(subject);
+  if (token.kind === 'missing' || token.receivedAt === undefined) return undefined;
+  const claims = readClaims(token.accessToken);
+  const { iat, nbf } = claims?.payload ?? {};
+  const stamped = Math.max(iat ?? Number.NEGATIVE_INFINITY, nbf ?? Number.NEGATIVE_INFINITY);
+  return Number.isFinite(stamped)
+    ? { whose: 'the authorization server (iat, nbf)', aheadSeconds: stamped - token.receivedAt }
+    : undefined;
+}
+
+/**
+ * Describes a clock difference in a sentence.
+ * @param whose the clock's owner
+ * @param aheadSeconds seconds by which it is ahead
+ */
+export function describeSkew(whose: string, aheadSeconds: number): string {
+  if (aheadSeconds === 0) return `the clock of ${whose} agrees with yours`;
+  return `the clock of ${whose} is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} yours`;
+}
+
+/** Tokens are refused if clocks disagree. */
+export const clockCheck: Check = {
+  id: 'TOKEN-CLOCK',
+  section: 'token',
+  title: 'The clocks of both servers and of this machine agree',
+  clause: 'RFC 7519 sections 4.1.4 to 4.1.6; RFC 9110 section 6.6.1',
+  needs: ['REACH-ANSWER'],
+  patienceMs: consentPatienceMs,
+  async judge(subject) {
+    const readings = [await serverClock(subject), await issuerClock(subject)].filter(
+      (one) => one !== undefined,
+    );
+    if (readings.length === 0) return unknown('Neither server shows its clock: no Date, no iat.');
+    const sentence = readings.map(({ whose, aheadSeconds }) => describeSkew(whose, aheadSeconds)).join(', ');
+    const saw = `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`;
+    const off = readings.filter(({ aheadSeconds }) => Math.abs(aheadSeconds) > toleranceSeconds);
+    if (off.length === 0) return pass(saw);
+    const [first] = off;
+    const isOurs =
+      off.length === readings.length &&
+      readings.length > 1 &&
+      off.every(
+        ({ aheadSeconds }) => Math.abs(aheadSeconds - (first?.aheadSeconds ?? 0)) <= toleranceSeconds,
+      );
+    const ahead = first?.aheadSeconds ?? 0;
+    return warn(
+      isOurs ? `${saw} Your clock is ${Math.abs(ahead)} s ${ahead > 0 ? 'slow' : 'fast'}.` : saw,
+      isOurs
+        ? 'Set the clock of this machine by NTP: it takes good tokens for ended ones, or ended ones for good.'
+        : `Set the clock of ${off.map(({ whose }) => whose.replace(/ \(.*/, '')).join(' and of ')} by NTP: tokens are refused as ended, or as not valid yet.`,
+    );
+  },
 };

@@ -1,4 +1,4 @@
-// Flows through src/gateway/steps/stepped-backend.ts, src/gateway/steps/index.ts, src/composition/backend-state.ts,
+// Flows through src/gateway/steps/with-steps.ts, src/gateway/steps/index.ts, src/composition/backend-state.ts,
 // src/composition/route-backend.ts and src/composition/resolve-routes.ts: a real program that is not to be trusted
 // behind the gate, real logins, the real clients of both SDKs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,8 @@
 import { allChecks } from '../../../doctor/all-checks.ts';
 import type { Check } from '../../../doctor/check.ts';
-import { chooseChecks } from '../../../doctor/choice.ts';
+import { chooseChecks } from '../../../doctor/examine.ts';
 import { thisMachine } from '../../../doctor/machine/machine.ts';
-import { profileChecks } from '../../../doctor/profiles/profile-checks.ts';
-import { chooseProfiles, profiles } from '../../../doctor/profiles/profiles.ts';
+import { chooseProfiles, profileChecks, profiles } from '../../../doctor/profiles/profile-checks.ts';
 import { tokenAtHand } from '../../../doctor/token/token-at-hand.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';

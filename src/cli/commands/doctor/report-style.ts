@@ -1,5 +1,5 @@
-import type { Verdict } from '../../../doctor/finding.ts';
-import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
+import type { Verdict } from '../../../doctor/check.ts';
+import type { VerifyMeans } from '../../../doctor/report/outcome.ts';
 import { type Paint, printableLine, type Style } from '../../output.ts';
 import { widthOf } from '../../table.ts';
 

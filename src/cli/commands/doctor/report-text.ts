@@ -1,8 +1,6 @@
-import type { Check } from '../../../doctor/check.ts';
+import type { Check, Finding, Verdict } from '../../../doctor/check.ts';
 import type { Report } from '../../../doctor/examine.ts';
-import type { Finding, Verdict } from '../../../doctor/finding.ts';
-import { type Cause, countVerdicts, findCauses } from '../../../doctor/report/outcome.ts';
-import { verifyCommand } from '../../../doctor/report/verify-command.ts';
+import { type Cause, countVerdicts, findCauses, verifyCommand } from '../../../doctor/report/outcome.ts';
 import { type CommandIo, createPaint, formatJson, printable } from '../../output.ts';
 import { formatFittedTable } from '../../table.ts';
 import { headings, mark, symbol, type TextLook, wrapped } from './report-style.ts';

@@ -1,9 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isObject } from '../../../oauth/foreign-json.ts';
 import type { Machine } from '../machine.ts';
-import { readCodexServers } from './codex-config.ts';
-import type { HostEntry, HostFile } from './host-entry.ts';
-import { type HostPlace, hostPlaces } from './host-places.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
 /** Members under which hosts keep their servers. */
@@ -70,4 +68,113 @@ async function readHost(place: HostPlace, machine: Machine): Promise<HostFile | 
 export async function readHosts(machine: Machine): Promise<HostFile[]> {
   const files = await Promise.all(hostPlaces(machine).map((place) => readHost(place, machine)));
   return files.filter((file) => file !== undefined);
+}
+
+/** A server as the configuration of a host names it. Values may be secrets: none is ever shown. */
+export interface HostEntry {
+  /** `Claude Desktop`. */
+  host: string;
+  file: string;
+  /** The name the user gave it. */
+  name: string;
+  /** Of the server, or the one a bridge such as mcp-remote is given. */
+  url?: string;
+  headers: Readonly<Record<string, string>>;
+  args: readonly string[];
+}
+
+/** A configuration file, and what it came to. */
+export interface HostFile {
+  host: string;
+  file: string;
+  entries: readonly HostEntry[];
+  /** Reason why it could not be read; a host then has no servers at all. */
+  fault?: string;
+  /** Permission bits of the file. */
+  mode: number;
+}
+
+/** Servers of a Codex configuration by name: each `key = value` of their tables whose value is text. */
+type CodexServers = Record<string, Record<string, string | string[] | Record<string, string>>>;
+
+const header = /^\[\s*mcp_servers\.(?:"([^"]+)"|'([^']+)'|([\w-]+))((?:\.[\w-]+)?)\s*\]/;
+const assignment = /^(?:"([^"]+)"|([\w-]+))\s*=\s*(.+)$/;
+const text = /"((?:\\.|[^"\\])*)"|'([^']*)'/g;
+
+function texts(value: string): string[] {
+  return [...value.matchAll(text)].map(([, double, single]) => single ?? double ?? '');
+}
+
+function readValue(value: string): string | string[] | Record<string, string> {
+  if (value.startsWith('[')) return texts(value);
+  if (!value.startsWith('{')) return texts(value)[0] ?? '';
+  const pairs = value.matchAll(/(?:"([^"]+)"|([\w-]+))\s*=\s*"((?:\\.|[^"\\])*)"/g);
+  return Object.fromEntries([...pairs].map(([, quoted, bare, held]) => [quoted ?? bare ?? '', held ?? '']));
+}
+
+/**
+ * Reads the `mcp_servers` tables of a Codex `config.toml`: one entry a line, as `codex mcp add` writes them. It is no
+ * reader of TOML: what spans lines is not seen.
+ * @param file the text of the file
+ */
+export function readCodexServers(file: string): CodexServers {
+  const servers: CodexServers = {};
+  let into: Record<string, string | string[] | Record<string, string>> | undefined;
+  for (const line of file.split('\n').map((raw) => raw.trim())) {
+    if (line.startsWith('[')) {
+      const [, double, single, bare, below] = header.exec(line) ?? [];
+      const name = double ?? single ?? bare;
+      if (name === undefined) {
+        into = undefined;
+        continue;
+      }
+      servers[name] ??= {};
+      const server = servers[name];
+      const table: Record<string, string> = {};
+      if (below) server[below.slice(1)] = table;
+      into = below ? table : server;
+      continue;
+    }
+    const [, quoted, bare, value] = assignment.exec(line) ?? [];
+    if (into !== undefined && value !== undefined) into[quoted ?? bare ?? ''] = readValue(value);
+  }
+  return servers;
+}
+
+/** Location of a host's server list. */
+interface HostPlace {
+  host: string;
+  file: string;
+}
+
+/** The folder in which programs with a window keep their settings. */
+function settingsFolder({ platform, env, home }: Machine): string {
+  if (platform === 'darwin') return join(home, 'Library/Application Support');
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData/Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
+}
+
+/**
+ * The files in which known hosts look for MCP servers: the user's own, then those of the working folder.
+ * @param machine the machine
+ */
+export function hostPlaces(machine: Machine): HostPlace[] {
+  const { home, workingFolder, env } = machine;
+  const settings = settingsFolder(machine);
+  const config = env.XDG_CONFIG_HOME || join(home, '.config');
+  return [
+    { host: 'Claude Desktop', file: join(settings, 'Claude/claude_desktop_config.json') },
+    { host: 'Claude Code', file: join(home, '.claude.json') },
+    { host: 'Claude Code', file: join(workingFolder, '.mcp.json') },
+    { host: 'Cursor', file: join(home, '.cursor/mcp.json') },
+    { host: 'Cursor', file: join(workingFolder, '.cursor/mcp.json') },
+    { host: 'VS Code', file: join(settings, 'Code/User/mcp.json') },
+    { host: 'VS Code', file: join(workingFolder, '.vscode/mcp.json') },
+    { host: 'Windsurf', file: join(home, '.codeium/windsurf/mcp_config.json') },
+    { host: 'Gemini CLI', file: join(home, '.gemini/settings.json') },
+    { host: 'Gemini CLI', file: join(workingFolder, '.gemini/settings.json') },
+    { host: 'Copilot CLI', file: join(env.COPILOT_HOME || join(home, '.copilot'), 'mcp-config.json') },
+    { host: 'opencode', file: join(config, 'opencode/opencode.json') },
+    { host: 'Codex', file: join(env.CODEX_HOME || join(home, '.codex'), 'config.toml') },
+  ];
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fail, pass, skip, unknown, warn } from '../../src/doctor/judgements.ts';
+import { fail, pass, skip, unknown, warn } from '../../src/doctor/check.ts';
 
 it('a judgement carries its verdict, what was seen, and nothing that is not there', () => {
   expect(pass('fine')).toEqual({ verdict: 'pass', saw: 'fine' });
