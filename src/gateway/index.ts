@@ -24,4 +24,4 @@ export {
 } from './steps/index.ts';
 export { createOwnership, type TaskOwners } from './steps/ownership.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
-export { withSteps } from './steps/stepped-backend.ts';
+export { withSteps } from './steps/with-steps.ts';

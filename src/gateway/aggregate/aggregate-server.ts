@@ -31,31 +31,31 @@ import {
 import { OpenQuestions } from './open-questions.ts';
 import { finalError, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
 
-/** Parts of the server made of several. */
+/** Options of the server for several backends. */
 interface AggregateServerOptions {
   /** Display name. */
   name: string;
   backends: readonly MemberBackend[];
   cursors: Cursors;
   logger: Pick<Logger, 'warn'>;
-  /** Owner; absent if it serves everybody. */
+  /** Owner; absent if the server serves everybody. */
   authInfo?: AuthInfo | undefined;
-  /** Called when it is closed for good. */
+  /** Called when the server is closed for good. */
   closed(server: AggregateServer): void;
 }
 
 /**
- * An MCP server of the revisions up to 2025-11-25 that is made of several: the names of each have its key before them,
- * lists are joined, and one that fails takes no other along.
+ * An MCP server of the revisions up to 2025-11-25 in front of several backends. Their names get a prefix, their lists
+ * are joined, and a failing backend does not affect the others.
  * @see C8-07, T-160
  */
 export class AggregateServer implements McpLike {
   readonly #options: AggregateServerOptions;
   readonly #members: readonly Member[];
   readonly #questions = new OpenQuestions();
-  /** Requests of the client that are not answered. */
+  /** Running requests of the client. */
   readonly #running = new Set<RequestId>();
-  /** Askers of the questions to the client, by question id; ids are unique in the installation. */
+  /** Backends that sent a request to the client, by the id of the request; ids are unique in the installation. */
   readonly #asked = new Map<unknown, Member>();
   #transport: Transport | undefined;
   #initialize: InitializeParams | undefined;
@@ -154,7 +154,7 @@ export class AggregateServer implements McpLike {
     return { result: introduction(this.#options.name, initialize.protocolVersion, this.#members, missing) };
   }
 
-  /** Hands a request to the backend whose name or URI it has. */
+  /** Passes a request to the backend that its name or URI belongs to. */
   async #forward(request: RequestMessage, sender: Sender): Promise<Answer> {
     const own = ownRequest(request);
     const { method, id } = request;
@@ -219,7 +219,7 @@ export class AggregateServer implements McpLike {
     this.#questions.giveUp(of, { error: requestCancelled, sender, reason: params?.reason });
   }
 
-  /** Takes what a backend says. */
+  /** Takes a message of a backend. */
   #hear(member: Member, message: Message, relatedTo: RequestId | undefined): void {
     const { id, method, params } = message;
     if (method === undefined) {
@@ -233,7 +233,9 @@ export class AggregateServer implements McpLike {
     this.#say(finalSaying(member.key, message), of);
   }
 
-  /** A backend that was missing is there: it is told what it missed, and the client that lists have changed. */
+  /**
+   * A missing backend is available: sends it the state of the session, and notifies the client that lists have changed.
+   */
   #cameBack(member: Member): void {
     const sender = this.#sender;
     if (!this.#isInitialized) return;
@@ -258,9 +260,9 @@ export class AggregateServer implements McpLike {
 }
 
 /**
- * The result of `initialize` for several backends: what they can do together, and what each says of itself.
- * @param name what people call them together
- * @param missing those that could not be begun with
+ * Builds the response to `initialize` for several backends: their joined capabilities and instructions.
+ * @param name display name for all of them
+ * @param missing backends that could not be started
  * @see MCP 2025-11-25 lifecycle "Initialization" (C8-07)
  */
 export function introduction(
@@ -293,7 +295,7 @@ function saying({ key, result }: Member): string | [] {
 
 type Capabilities = Record<string, unknown>;
 
-/** Assumed capabilities of a backend that nobody has reached yet. */
+/** Assumed capabilities of a backend that was never reached. */
 const unknownCapabilities: Capabilities = {
   tools: {},
   prompts: {},
@@ -301,8 +303,8 @@ const unknownCapabilities: Capabilities = {
 };
 
 /**
- * Joins what several backends can do. Lists always change: a backend may come and go. Tasks are not among it, as they
- * are known by ids that each backend chooses.
+ * Joins the capabilities of backends. All lists may change, because a backend may come and go. Tasks are left out,
+ * because their ids are not unique.
  */
 export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
   const has = (name: string): boolean => all.some((each) => isRecord(each[name]));
@@ -330,8 +332,8 @@ const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resou
 const namingMethods = new Set(['tools/call', 'prompts/get', 'completion/complete']);
 
 /**
- * The error for a request that is for none of several backends: it says how their names begin.
- * @param keys those of the backends there are
+ * Builds the error for a name of no backend, with the known prefixes.
+ * @param keys keys of the backends
  * @see MCP 2025-11-25 resources "Error Handling"
  */
 export function unknownName(

@@ -8,10 +8,10 @@ import { backendKeyForm } from './final-names.ts';
 import type { MemberBackend } from './member.ts';
 
 /**
- * Creates a backend that is made of several, behind one path: all names of each have its key before them. Whether
- * people share one of them is as it would be alone; none is begun with before somebody needs it.
- * @param name what people call it
- * @throws RangeError for a key that cannot stand before names, or that two have
+ * Creates one backend out of several, behind one path. The names of each backend get its key as a prefix, each backend
+ * keeps its sharing, and none is started before it is needed.
+ * @param name display name
+ * @throws RangeError for an invalid or repeated key
  */
 export function createAggregate(
   name: string,
@@ -50,14 +50,14 @@ export function createAggregate(
   };
 }
 
-/** A backend among several: what is called by its key, and its name in errors and in the log. */
+/** One of several backends: its key, and its name in errors and in the log. */
 interface NamedBackend {
   key: string;
   name: string;
   backend: GatewayBackend;
 }
 
-/** Joins how several backends stand: sums, the last failure of all, and each by its key. */
+/** Joins the status of several backends: sums, the last failure, and the status of each by its key. */
 export function joinStatus(parts: readonly Pick<NamedBackend, 'key' | 'backend'>[]): BackendStatus {
   const each = parts.map(({ key, backend }) => [key, backend.status()] as const);
   const all = each.map(([, status]) => status);

@@ -8,25 +8,28 @@ import type {
   PersonalCredentials,
 } from './credentials.ts';
 
-/** Returns the value of one credential. */
+/** Source of the values of one credential. */
 export interface ValueSource {
   find(caller: AuthInfo): Promise<{ value: string } | { error: JsonRpcError }>;
   /** See {@link PersonalCredentials.refused}. */
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal>;
-  /** Calls back when the value of an account changed or ended. @returns stops calling back */
+  /**
+   * Calls back when the value of an account has changed or ended.
+   * @returns stops calling back
+   */
   onChange(tell: (account: CredentialOwner) => void): () => void;
   /** See {@link CredentialSource.onGiven}. */
   onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
-/** One credential of a backend: if it stands and comes from. */
+/** One credential of a backend: its place and its source. */
 export interface PlacedValue {
   as: CredentialPlace;
-  /** A value for everybody, or what finds that of a caller. */
+  /** A value for everybody, or the source of the callers' values. */
   value: string | ValueSource;
 }
 
-/** Creates what gives a backend its credentials. If one is missing, the first in their order is asked for. */
+/** Creates the credentials of a backend. If a caller lacks several, the error names the first. */
 export function createCredentials(placed: readonly PlacedValue[]): PersonalCredentials {
   let forEverybody: Credentials = {};
   const personal: { as: CredentialPlace; source: ValueSource }[] = [];
@@ -54,7 +57,7 @@ export function createCredentials(placed: readonly PlacedValue[]): PersonalCrede
   };
 }
 
-/** Joins what tells that credentials changed. */
+/** Joins several sources of changes. */
 export function joinChanges(
   sources: readonly Pick<CredentialSource, 'onChange'>[],
 ): Pick<CredentialSource, 'onChange'> {
@@ -78,12 +81,12 @@ export type CredentialPlace =
   /** A member of `_meta.auth` of each request. */
   | { auth: string };
 
-/** Reason why a value does not fit its place. */
+/** Reason why a value cannot be used in its place. */
 type Misfit = 'empty' | 'control_characters' | 'not_ascii';
 
 /**
- * Checks whether a value fits its place; undefined if it can. A header that could hold a line break would end the
- * request early, and begin another.
+ * Returns the reason why a value cannot be used in its place, or undefined. A header with a line break would end early,
+ * and begin another.
  * @see RFC 9110 section 5.5
  */
 export function checkFits(place: CredentialPlace, value: string): Misfit | undefined {
@@ -96,9 +99,7 @@ export function checkFits(place: CredentialPlace, value: string): Misfit | undef
   return /[^\P{Cc}\t\r\n]/u.test(value) ? 'control_characters' : undefined;
 }
 
-/**
- * Puts a value in its place, beside the other content. The value is used literally: nothing in it is expanded (T-153).
- */
+/** Adds a value in its place. The value is used literally: nothing in it is expanded (T-153). */
 export function placeValue(beside: Credentials, place: CredentialPlace, value: string): Credentials {
   if ('header' in place)
     return {

@@ -9,7 +9,7 @@ type CredentialFailure =
   | 'credential_no_person'
   | 'credential_unavailable';
 
-/** A credential as people are told of it. */
+/** Names of a credential for users. */
 interface NamedCredential {
   /** Display name of the backend. */
   backend: string;
@@ -17,7 +17,7 @@ interface NamedCredential {
   label: string;
 }
 
-/** The error for a caller who has to give something first: it has the page of ours if they do. */
+/** Builds the error for a caller that must enter something first, with the page for that if there is one. */
 export function credentialMissing(
   { backend }: Pick<NamedCredential, 'backend'>,
   missing: MissingInput,
@@ -58,7 +58,7 @@ export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
   };
 }
 
-/** The error while a credential cannot be had just now. */
+/** Builds the error for a credential that is temporarily not available. */
 export function credentialUnavailable({ backend, label }: NamedCredential): JsonRpcError {
   return {
     code: errorCodes.internalError,

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withSteps } from '../../../src/gateway/steps/stepped-backend.ts';
+import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type Heard, openTalk } from '../../mcp/conversations/support/talk.ts';

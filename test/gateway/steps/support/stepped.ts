@@ -1,5 +1,5 @@
 import type { Step } from '../../../../src/gateway/steps/step.ts';
-import { withSteps } from '../../../../src/gateway/steps/stepped-backend.ts';
+import { withSteps } from '../../../../src/gateway/steps/with-steps.ts';
 import type { ServerSource } from '../../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Passing, Step } from '../../../src/gateway/steps/step.ts';
-import { withSteps } from '../../../src/gateway/steps/stepped-backend.ts';
+import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
 import { type CallContext, callerOf } from '../../../src/mcp/caller.ts';
 import type { ServerSource } from '../../../src/mcp/server-source.ts';
 import { patienceOf, withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';

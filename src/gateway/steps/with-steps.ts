@@ -7,8 +7,8 @@ import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts
 import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain, SteppedRequest, type Way } from './chain.ts';
+import { PolicyTransport } from './policy-transport.ts';
 import type { Answer, Step } from './step.ts';
-import { SteppedLine } from './stepped-line.ts';
 
 const cancelled: Answer = { error: requestCancelled };
 
@@ -135,7 +135,7 @@ export function withSteps(
     async create(context): Promise<McpLike> {
       const server = await source.create(context);
       return {
-        connect: (transport) => server.connect(new SteppedLine(transport, chain, context.authInfo)),
+        connect: (transport) => server.connect(new PolicyTransport(transport, chain, context.authInfo)),
         close: () => server.close(),
       };
     },

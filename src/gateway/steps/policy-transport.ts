@@ -39,7 +39,7 @@ interface Asked {
  * Transport between the gate and a server of the older revisions: requests and their responses pass through the steps,
  * everything else passes unchanged.
  */
-export class SteppedLine implements Transport {
+export class PolicyTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;

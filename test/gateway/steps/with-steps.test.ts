@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
-import { withSteps } from '../../../src/gateway/steps/stepped-backend.ts';
+import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
 import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import type { Change } from '../../../src/mcp/modern/changes.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
