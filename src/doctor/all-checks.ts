@@ -55,7 +55,7 @@ import { audienceCheck, claimsCheck, clockCheck } from './token/claims-checks.ts
 import { scopeChallengeCheck, stepUpCheck } from './token/scope-checks.ts';
 import { spendingChecks } from './token/spending-checks.ts';
 
-/** Section "issuer": the metadata of the authorization server. */
+/** Checks of the metadata of the authorization server. */
 export const issuerChecks: readonly Check[] = [
   ...discoveryChecks,
   ...endpointChecks,
@@ -63,10 +63,10 @@ export const issuerChecks: readonly Check[] = [
   ...keyChecks,
 ];
 
-/** Section "resource": the protected resource metadata. */
+/** Checks of the protected resource metadata. */
 export const resourceChecks: readonly Check[] = [...documentChecks, ...contentChecks];
 
-/** Section "reach": from the URL to the first refusal. */
+/** Checks from the URL to the first 401 response. */
 export const reachChecks: readonly Check[] = [
   ...connectionChecks,
   ...tlsChecks,
@@ -76,7 +76,7 @@ export const reachChecks: readonly Check[] = [
   ...corsChecks,
 ];
 
-/** Checks that write nothing at the server, in order. */
+/** Checks that write nothing at the server, in their order. */
 export const passiveChecks: readonly Check[] = [
   ...reachChecks,
   ...resourceChecks,
@@ -84,7 +84,7 @@ export const passiveChecks: readonly Check[] = [
   challengeOnSuccess,
 ];
 
-/** The section "registration", in the order in which its checks run. */
+/** Checks of client registration, in their order. */
 export const registrationChecks: readonly Check[] = [
   keptClientCheck,
   metadataDocumentCheck,
@@ -100,7 +100,7 @@ export const registrationChecks: readonly Check[] = [
   documentsFetchedCheck,
 ];
 
-/** The section "token" as far as it spends nothing, in the order in which its checks run. */
+/** Checks of tokens that spend nothing, in their order. */
 export const tokenChecks: readonly Check[] = [
   claimsCheck,
   audienceCheck,
@@ -111,7 +111,7 @@ export const tokenChecks: readonly Check[] = [
   stepUpCheck,
 ];
 
-/** The section "login" as far as it spoils nothing, in the order in which its checks run. */
+/** Checks of a login that spend nothing, in their order. */
 export const loginChecks: readonly Check[] = [
   goodRequestCheck,
   freePortCheck,
@@ -130,21 +130,18 @@ export const loginChecks: readonly Check[] = [
   refreshTokenCheck,
 ];
 
-/** Input of the checks beside the server. */
+/** Input of the checks besides the server. */
 interface CheckOptions {
   machine: Machine;
-  /** The callback port the user fixed. */
+  /** The callback port that the user has chosen. */
   callbackPort?: number | undefined;
-  /** Means for the checks of what stands in front; they are left out if this is absent, as they take a minute. */
+  /** Options of the checks of proxies, which take a minute; they are left out if this is absent. */
   proxy?: ProxyOptions | undefined;
-  /** Known clients to be replayed; none unless told. */
+  /** Known clients that are replayed; none by default. */
   clients?: readonly ClientProfile[] | undefined;
 }
 
-/**
- * All checks in the order in which they run: what needs no login first, what spends tokens last.
- * @param options what they look at besides the server
- */
+/** Returns all checks in the order in which they run: without a login first, and those that spend tokens last. */
 export function allChecks({ machine, callbackPort, proxy, clients = [] }: CheckOptions): readonly Check[] {
   return [
     ...passiveChecks,

@@ -3,42 +3,42 @@ import { type Exchange, type Fetch, recordExchanges } from '../client/index.ts';
 import { isLocalAddress } from '../client/url-policy.ts';
 import type { LoginMeans, Probe, Subject } from './subject.ts';
 
-/** Target and means of an examination. */
+/** Target and options of an examination. */
 export interface ExaminationOptions {
   /** URL of the MCP server as the user gave it. */
   url: string;
   fetch: Fetch;
   /** Epoch seconds. */
   now: () => number;
-  /** True if clients may be registered and logins made. */
+  /** Allows registrations and logins. */
   active?: boolean;
-  /** Login means; without them, checks that need a login report unknown. */
+  /** Options of logins; without them, checks that need a login are `unknown`. */
   login?: LoginMeans;
-  /** Longest wait for one answer in milliseconds. */
+  /** Maximum time for one response, in milliseconds. */
   timeoutMs?: number;
 }
 
-/** A subject for one check, which knows which exchanges the check looked at. */
+/** A subject for one check, which records the exchanges that the check used. */
 interface View {
   subject: Subject;
-  /** Numbers of the exchanges behind the facts asked for so far. */
+  /** Numbers of the exchanges behind the requested facts. */
   seen: ReadonlySet<number>;
 }
 
-/** The facts of one server while it is examined. */
+/** State of one examination. */
 export interface Examination {
-  /** Everything that went over the wire so far. */
+  /** All exchanges so far. */
   exchanges: readonly Exchange[];
-  /** A view for one check. */
+  /** Creates a view for one check. */
   look(): View;
-  /** Runs what was left for the end, the latest first; a task that fails or takes too long stops no other. */
+  /** Runs the tasks for the end, the latest first. A task that fails or takes too long does not stop the others. */
   finish(): Promise<void>;
 }
 
-/** Longest time for one task of the end, in milliseconds. */
+/** Maximum time for one task of the end, in milliseconds. */
 const finishTaskMs = 10_000;
 
-/** Resolves after a time, unless the other is earlier. The timer does not keep the process. */
+/** Resolves when the work is done or the time is over. The timer does not keep the process alive. */
 async function within(work: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
@@ -48,10 +48,7 @@ async function within(work: Promise<unknown>, milliseconds: number): Promise<voi
   clearTimeout(timer);
 }
 
-/**
- * Opens the examination of a server: one record of exchanges, and each fact found out once.
- * @param options what is examined
- */
+/** Opens the examination of a server, with one record of exchanges, and each fact determined once. */
 export function openExamination(options: ExaminationOptions): Examination {
   const record = recordExchanges(guardAddresses(options.fetch, options.url));
   const facts = new Map<Probe<unknown>, Promise<{ value: unknown; seen: ReadonlySet<number> }>>();
@@ -101,7 +98,7 @@ export function openExamination(options: ExaminationOptions): Examination {
   };
 }
 
-/** Returns the addresses of a host, as programs on this machine get them; rejects if it has none. */
+/** Returns the addresses of a host as programs on this machine get them; rejects if there are none. */
 export type LookUp = (host: string) => Promise<readonly string[]>;
 
 const lookUpHere: LookUp = async (host) =>
@@ -119,7 +116,7 @@ const lookUpHere: LookUp = async (host) =>
 export function guardAddresses(fetch: Fetch, serverUrl: string, lookUp: LookUp = lookUpHere): Fetch {
   const server = URL.parse(serverUrl)?.hostname ?? '';
   const known = new Map<string, Promise<string | undefined>>();
-  /** The local address of a host, if it has one. */
+  /** Returns the local address of a host, if it has one. */
   const localOf = (host: string): Promise<string | undefined> => {
     const found =
       known.get(host) ??

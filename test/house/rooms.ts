@@ -55,8 +55,13 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'doctor',
-    may: ['oauth', 'client', 'client/node'],
+    may: ['oauth', 'client', 'client/node', 'doctor/machine/hosts/json-with-comments.ts'],
     neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'doctor/machine/hosts/json-with-comments.ts',
+    may: [],
+    neverPackages: ['node:*', ...web, engine, ...nativePackages],
   },
   {
     name: 'upstream',
@@ -263,6 +268,7 @@ export const rooms: readonly Room[] = [
       'client',
       'client/node',
       'doctor',
+      'doctor/machine/hosts/json-with-comments.ts',
       'observability',
       'upstream/examination',
       'composition/settings-check.ts',

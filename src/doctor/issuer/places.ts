@@ -6,16 +6,16 @@ import { legacyRevision } from '../requests.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 
-/** The authorization server as the resource names it. */
+/** The authorization server that the resource names. */
 interface NamedIssuer {
   issuer: string;
-  /** Source of the location; `origin`: none, and clients of 2025-03-26 use the origin of the server. */
+  /** Source of its name; `origin`: the resource names none, and clients of 2025-03-26 use the origin of the server. */
   by: 'metadata' | 'origin';
   /** Further entries of `authorization_servers`. */
   others: readonly string[];
 }
 
-/** Fact: which issuer clients go to; undefined if the metadata names none that is a URL. */
+/** Fact: the authorization server that clients use; undefined if the metadata names no valid URL. */
 export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undefined> {
   const resource = await subject.fact(resourceDocument);
   if (!resource) return { issuer: new URL(subject.url).origin, by: 'origin', others: [] };
@@ -25,14 +25,14 @@ export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undef
     : undefined;
 }
 
-/** A place where authorization server metadata may stand, and what is there. */
+/** A possible location of authorization server metadata, and its content. */
 export interface IssuerPlace {
   url: string;
   answer: Answer;
   published: Published;
 }
 
-/** Asks one place as clients do. */
+/** Requests one location as clients do. */
 export async function askPlace(subject: Subject, url: string): Promise<IssuerPlace> {
   const answer = await ask(subject, url, {
     headers: { accept: 'application/json', 'mcp-protocol-version': legacyRevision },

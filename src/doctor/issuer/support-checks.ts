@@ -7,7 +7,7 @@ import { judgingMetadata } from './places.ts';
 const section = 'issuer';
 const needs = ['AS-FOUND'] as const;
 
-/** Codes cannot be stolen. */
+/** Checks for PKCE, which protects codes from theft. */
 const pkce: Check = {
   id: 'AS-PKCE',
   section,
@@ -26,7 +26,7 @@ const pkce: Check = {
   }),
 };
 
-/** The flow of MCP clients is on offer. */
+/** Checks for the flow of MCP clients. */
 const responseTypes: Check = {
   id: 'AS-RESPONSE-TYPES',
   section,
@@ -46,7 +46,7 @@ const responseTypes: Check = {
   }),
 };
 
-/** Logins last. */
+/** Checks for refresh tokens, without which logins are short. */
 const grantTypes: Check = {
   id: 'AS-GRANT-TYPES',
   section,
@@ -69,7 +69,7 @@ const grantTypes: Check = {
   }),
 };
 
-/** Answers say who sent them. */
+/** Checks for `iss` in authorization responses. */
 const iss: Check = {
   id: 'AS-ISS',
   section,
@@ -86,7 +86,7 @@ const iss: Check = {
   }),
 };
 
-/** Unknown clients can become known. If the user has a client id, others still have none. */
+/** Checks that unknown clients can register. Even if the user has a client id, others have none. */
 const registration: Check = {
   id: 'AS-REGISTRATION',
   section,
@@ -108,7 +108,7 @@ const registration: Check = {
   }),
 };
 
-/** Clients without a secret can redeem codes. */
+/** Checks that clients without a secret can redeem codes. */
 const clientAuthentication: Check = {
   id: 'AS-CLIENT-AUTH',
   section,
@@ -130,7 +130,7 @@ const clientAuthentication: Check = {
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Logins without a browser are announced whole. */
+/** Checks that the device flow is announced completely. */
 const device: Check = {
   id: 'AS-DEVICE',
   section,
@@ -152,7 +152,7 @@ const device: Check = {
   }),
 };
 
-/** Logins can be ended. */
+/** Checks that tokens can be revoked. */
 const revocation: Check = {
   id: 'AS-REVOCATION',
   section,
@@ -168,7 +168,7 @@ const revocation: Check = {
   }),
 };
 
-/** Checks of what the metadata offers. */
+/** Checks of the supported features. */
 export const supportChecks: readonly Check[] = [
   pkce,
   responseTypes,
@@ -180,10 +180,10 @@ export const supportChecks: readonly Check[] = [
   revocation,
 ];
 
-/** Members that only a private key has (RFC 7518 sections 6.2.2 and 6.3.2). */
+/** Members of private keys (RFC 7518 sections 6.2.2 and 6.3.2). */
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
 
-/** The keys are those that verify tokens. */
+/** Checks that the keys can verify tokens. */
 const keys: Check = {
   id: 'AS-KEYS',
   section: 'issuer',

@@ -99,7 +99,7 @@ interface AuthenticationTry {
   right?: TokenAnswer;
   /** With a wrong secret: `invalid_client`. */
   wrong?: TokenAnswer;
-  /** With every character of the secret percent-encoded, which means the same; `client_secret_basic` only. */
+  /** With every character of the secret percent-encoded, which is equivalent; only for `client_secret_basic`. */
   encoded?: TokenAnswer;
 }
 
@@ -148,9 +148,8 @@ async function askEncoded(
 }
 
 /**
- * Probe: registers a client for each method with a secret that the server advertises, and authenticates rightly and
- * wrongly. No user is needed: the code is one that was never issued.
- * @param subject the server under examination
+ * Fact: the responses to right and wrong client authentication, for each advertised method with a secret. No user is
+ * needed, because the code was never issued.
  * @see RFC 6749 sections 2.3.1 and 5.2
  */
 async function clientAuthentications(subject: Subject): Promise<AuthenticationProbe> {

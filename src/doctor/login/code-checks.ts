@@ -18,14 +18,14 @@ const ofCodes = {
   patienceMs: 2 * consentPatienceMs,
 } as const;
 
-/** Judges a refusal: by the right error, by another one, or by what is no OAuth error and may be none at all. */
+/** Judges a rejection: by the right error, by another one, or by a response that is no OAuth error. */
 function judgeRefusal(error: string | undefined, saw: string): Judgement {
   if (error === 'invalid_grant') return pass(saw);
   if (error === undefined) return unknown(saw, { because: 'LOGIN-TOKEN-ERROR' });
   return warn(saw, 'Answer with status 400 and {"error":"invalid_grant"}.');
 }
 
-/** Checks that the verifier is compared, without which PKCE is worth nothing. */
+/** Checks that the code verifier is compared; otherwise PKCE has no effect. */
 export const verifierCheck: Check = {
   ...ofCodes,
   id: 'LOGIN-VERIFIER',
@@ -49,7 +49,7 @@ export const verifierCheck: Check = {
   },
 };
 
-/** A code is for the redirect URI it was sent to. */
+/** Checks that a code works only with its redirect URI. */
 export const codeRedirectCheck: Check = {
   ...ofCodes,
   needs: [...ofCodes.needs, 'LOGIN-VERIFIER'],
@@ -80,7 +80,7 @@ export const codeRedirectCheck: Check = {
   },
 };
 
-/** A code works once. */
+/** Checks that a code works only once. */
 export const codeOnceCheck: Check = {
   ...ofCodes,
   id: 'LOGIN-CODE-ONCE',
@@ -104,7 +104,7 @@ export const codeOnceCheck: Check = {
   },
 };
 
-/** A code that comes twice was stolen, and so may be its tokens. */
+/** Checks that the tokens of a code are revoked when the code is used twice, because it may be stolen. */
 export const codeRevokesCheck: Check = {
   ...ofCodes,
   needs: [...ofCodes.needs, 'LOGIN-CODE-ONCE'],
@@ -143,8 +143,8 @@ type CodeReuse =
       /** The second redemption. */
       again: TokenAnswer;
       /**
-       * True if the tokens of the first redemption worked just before, and whether they did after; undefined if the
-       * access token alone did, and the refresh token had not been seen to work just before.
+       * True if the access token worked just before, and after. Undefined if only the access token worked, and the
+       * refresh token was not seen to work just before.
        */
       aliveBefore: boolean;
       aliveAfter: boolean | undefined;
@@ -153,9 +153,9 @@ type CodeReuse =
     }
   | { kind: 'untried'; judgement: Judgement };
 
-/** The parts of a session that work. */
+/** The working parts of a session. */
 interface Liveness {
-  /** True if its access token is taken. */
+  /** True if the access token is accepted. */
   isAlive: boolean;
   /** True if it was just refreshed. */
   isRenewed: boolean;
@@ -178,8 +178,7 @@ async function look(subject: Subject, session: Session): Promise<Liveness> {
 }
 
 /**
- * Probe: redeems the code of a session a second time. This ends the session at a server that sees it.
- * @param subject the server under examination
+ * Fact: the second redemption of the code of a session. This ends the session at a server that detects it.
  * @see RFC 6749 section 4.1.2
  */
 export async function codeReuse(subject: Subject): Promise<CodeReuse> {

@@ -13,7 +13,7 @@ import type { Subject } from '../subject.ts';
 import { type AuthorizationOutcome, isGoingOn, sendAuthorization } from './authorization-outcome.ts';
 import { preflight } from './preflight.ts';
 
-/** An authorization response that a user's consent brought, not judged yet. */
+/** An authorization response after a user's consent, not judged yet. */
 export interface Consent {
   found: DiscoveredServer;
   client: Registration;
@@ -22,17 +22,16 @@ export interface Consent {
   query: URLSearchParams;
 }
 
-/** A consent, or why there is none. */
+/** A consent, or the reason why there is none. */
 export type ConsentProbe = ({ kind: 'given' } & Consent) | { kind: 'missing'; judgement: Judgement };
 
-/** The longest wait for a user, in milliseconds; a check that may wait for two consents takes twice that. */
+/** Maximum wait for a user, in milliseconds; a check that may wait for two consents takes twice that. */
 export const consentPatienceMs = 5 * 60 * 1000;
 
 /**
- * Takes the user through one authorization.
- * @param subject the server under examination
- * @param login whose turn it is: the second has a client of its own, as servers keep one grant for a user and a client
- * @param scopes scopes to ask for; undefined for those that a login asks for
+ * Guides the user through one authorization.
+ * @param login `second` has a client of its own, because servers have one grant for a user and a client
+ * @param scopes requested scopes; those of a login if undefined
  */
 export async function obtainConsent(
   subject: Subject,
@@ -74,15 +73,12 @@ export async function obtainConsent(
   });
 }
 
-/**
- * Probe: the first of at most two consents, for all that a login asks for.
- * @param subject the server under examination
- */
+/** Fact: the first of at most two consents, for all scopes of a login. */
 export async function firstConsent(subject: Subject): Promise<ConsentProbe> {
   return obtainConsent(subject, 'first');
 }
 
-/** Checks that look at the first login. */
+/** Checks that need the first login. */
 const withFirst = new Set([
   'LOGIN-STATE',
   'LOGIN-ISS',
@@ -101,7 +97,7 @@ const withFirst = new Set([
   'TOKEN-SESSION',
 ]);
 
-/** Checks that spoil a code or tokens, and need a second login for that. */
+/** Checks that spend a code or tokens, and need a second login for that. */
 const withSecond = new Set([
   'LOGIN-VERIFIER',
   'LOGIN-CODE-REDIRECT',
@@ -125,8 +121,7 @@ export function countConsents(checks: readonly Pick<Check, 'id'>[]): 0 | 1 | 2 {
 }
 
 /**
- * Probe: whether a client registered without a port may use one, found out before a user sees it.
- * @param subject the server under examination
+ * Fact: if a client that was registered without a port may use one, determined before a user sees it.
  * @returns undefined if no such client could be registered
  * @see RFC 8252 section 7.3
  */
@@ -140,11 +135,10 @@ export async function freePortOutcome(
 }
 
 /**
- * Finds a client whose registered redirect URIs allow that of the agent, or registers one.
- * @param subject the server under examination
- * @param agent the agent that guides the user through the login
- * @param login the first uses the client registered without a port if that works; the second has one of its own
- * @param ready the client that authorization requests were tried with
+ * Finds a client with the redirect URI of the agent, or registers one.
+ * @param agent guides the user through the login
+ * @param login the first uses the client that was registered without a port, if that works; the second has its own
+ * @param ready client of the earlier authorization requests
  */
 async function loginClient(
   subject: Subject,

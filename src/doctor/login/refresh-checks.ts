@@ -20,7 +20,7 @@ const ofRefreshing = {
   patienceMs: consentPatienceMs,
 } as const;
 
-/** A refresh long before the end, with the resource. */
+/** Checks a refresh long before the token expires, with the resource. */
 export const refreshCheck: Check = {
   ...ofRefreshing,
   id: 'LOGIN-REFRESH',
@@ -44,7 +44,7 @@ export const refreshCheck: Check = {
   },
 };
 
-/** A refresh token of a public client works once. */
+/** Checks that a refresh token of a public client works only once. */
 export const rotationCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -75,7 +75,7 @@ export const rotationCheck: Check = {
   },
 };
 
-/** Our own client never loses a race against itself. */
+/** Checks that concurrent requests of the client library share one refresh. */
 export const parallelRefreshCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -95,10 +95,10 @@ export const parallelRefreshCheck: Check = {
   },
 };
 
-/** Longest time the reuse of a refresh token is watched by default, in milliseconds, answers included. */
+/** Maximum time for the check of reuse, in milliseconds. */
 const reusePatienceMs = 120_000;
 
-/** A stolen refresh token shows when it is used twice. */
+/** Checks that the reuse of a refresh token is detected, because it may be stolen. */
 export const reuseCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -163,13 +163,10 @@ interface FirstRefresh {
   answer: TokenAnswer;
 }
 
-/** A step with the refresh tokens of the first login, or why it was not taken. */
+/** A step with the refresh tokens of the first login, or the reason why it was not possible. */
 type Step<T> = ({ kind: 'done' } & T) | { kind: 'undone'; judgement: Judgement };
 
-/**
- * Probe: refreshes the first login long before its token ends.
- * @param subject the server under examination
- */
+/** Fact: the first refresh of the login, long before its token expires. */
 export async function firstRefresh(subject: Subject): Promise<Step<FirstRefresh>> {
   const session = await subject.fact(firstSession);
   if (session.kind === 'missing') return { kind: 'undone', judgement: session.judgement };
@@ -182,7 +179,7 @@ export async function firstRefresh(subject: Subject): Promise<Step<FirstRefresh>
   return { kind: 'done', session, used, answer: await refreshSession(subject, session) };
 }
 
-/** Result of the rehearsal. */
+/** Result of concurrent refreshes. */
 interface Rehearsal {
   /** Number of concurrent requests. */
   askers: number;
@@ -190,16 +187,15 @@ interface Rehearsal {
   served: number;
   /** Number of requests that reached the token endpoint. */
   redemptions: number;
-  /** Different access tokens given out. */
+  /** Number of different access tokens. */
   tokens: number;
 }
 
-/** As many as a busy agent has requests under way. */
+/** Number of concurrent requests of a busy agent. */
 const askers = 20;
 
 /**
- * Probe: 20 requests find their token rejected at once, and this client renews it for all of them.
- * @param subject the server under examination
+ * Fact: 20 requests find their token rejected at once, and the client library renews it for all of them.
  * @see RFC 9700 section 4.14 (T-188)
  */
 export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>> {
@@ -238,17 +234,17 @@ export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>
 
 /** Result of a repeated refresh token. */
 interface Reuse {
-  /** Numbers of the exchanges with the token endpoint: the use, each use after it, and the look at the newest token. */
+  /** Numbers of the exchanges with the token endpoint: the use, each reuse, and the use of the newest token. */
   evidence: readonly number[];
-  /** Seconds after its use at which it was still taken; undefined if it never was. */
+  /** Seconds after its use at which it was still accepted; undefined if it never was. */
   takenUntil?: number;
-  /** Seconds after its use at which it got other tokens than at its use; undefined if it never did. */
+  /** Seconds after its use at which it returned other tokens; undefined if it never did. */
   renewedAt?: number;
-  /** Seconds after its use at which it was refused; undefined if it was taken to the end. */
+  /** Seconds after its use at which it was rejected; undefined if it was accepted to the end. */
   refusedAfter?: number;
-  /** The latest refusal. */
+  /** The latest rejection. */
   refusal?: TokenAnswer;
-  /** State of the latest refresh token of the login afterwards; absent if nothing was refused. */
+  /** State of the latest refresh token afterwards; absent if nothing was rejected. */
   latest?: TokenAnswer;
 }
 
@@ -259,10 +255,9 @@ interface Reuse {
 const reuseAfterSeconds = [0, 5, 15, 30, 60] as const;
 
 /**
- * Probe: uses the first refresh token of the login again, until it is refused; then looks whether the login ended with it.
- * The one that replaced it was used by then, for some servers take the old one until that. This ends the login at a server
+ * Fact: the reuse of the first refresh token until it is rejected, and the state of the login afterwards. The newer
+ * refresh token was used by then, because some servers accept the old one until that. This ends the login at a server
  * that detects reuse.
- * @param subject the server under examination
  * @see RFC 9700 section 4.14.2
  */
 export async function reuse(subject: Subject): Promise<Step<Reuse>> {

@@ -20,7 +20,7 @@ function fixOf(outcome: AuthorizationOutcome, resource: string): string {
   return 'Look into the log of the authorization server for this request: it follows the standard.';
 }
 
-/** The request every login begins with. */
+/** Checks the request that starts each login. */
 export const goodRequestCheck: Check = {
   id: 'LOGIN-REQUEST',
   section: 'login',
@@ -41,7 +41,7 @@ export const goodRequestCheck: Check = {
   },
 };
 
-/** A native client takes whatever port is free. */
+/** Checks that a native client may use any free port. */
 export const freePortCheck: Check = {
   id: 'LOGIN-LOOPBACK-PORT',
   section: 'login',
@@ -72,7 +72,7 @@ export const freePortCheck: Check = {
   },
 };
 
-/** Without PKCE a stolen code is a stolen login. */
+/** Checks that PKCE is required: without it a stolen code is a stolen login. */
 export const pkceCheck: Check = {
   id: 'LOGIN-PKCE',
   section: 'login',
@@ -88,7 +88,7 @@ export const pkceCheck: Check = {
     }),
 };
 
-/** A plain challenge shows the verifier to whoever sees the request. */
+/** Checks that plain challenges are rejected: they reveal the verifier to everybody who sees the request. */
 export const plainChallengeCheck: Check = {
   id: 'LOGIN-PKCE-PLAIN',
   section: 'login',
@@ -106,7 +106,7 @@ export const plainChallengeCheck: Check = {
 
 const strangers = 'https://doctor.invalid/callback';
 
-/** An open redirector hands codes to anybody. */
+/** Checks that an unknown redirect URI is rejected: otherwise others could get the code. */
 export const redirectUriCheck: Check = {
   id: 'LOGIN-REDIRECT-URI',
   section: 'login',
@@ -132,7 +132,7 @@ export const redirectUriCheck: Check = {
     ),
 };
 
-/** A server that issues for anything lets one resource call another with its tokens. */
+/** Checks that an unknown resource is rejected: otherwise one resource could use tokens for another. */
 export const unknownResourceCheck: Check = {
   id: 'LOGIN-UNKNOWN-RESOURCE',
   section: 'login',
@@ -154,7 +154,7 @@ async function judgeResponse(subject: Subject, judge: (consent: Consent) => Judg
   return consent.kind === 'missing' ? consent.judgement : judge(consent);
 }
 
-/** The state is what ties an answer to a request. */
+/** Checks the `state` of the response, which ties it to its request. */
 export const stateCheck: Check = {
   id: 'LOGIN-STATE',
   section: 'login',
@@ -177,7 +177,7 @@ export const stateCheck: Check = {
     }),
 };
 
-/** The issuer in the answer keeps two authorization servers apart. */
+/** Checks the `iss` of the response, which distinguishes authorization servers. */
 export const issuerCheck: Check = {
   id: 'LOGIN-ISS',
   section: 'login',

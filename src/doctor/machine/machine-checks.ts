@@ -10,17 +10,13 @@ import type { Machine } from './machine.ts';
 import { locksCheck, storeCheck, twoStoresCheck } from './store.ts';
 import { trustCheck } from './trust.ts';
 
-/** Choices of the caller. */
+/** Options of the checks. */
 interface MachineOptions {
-  /** The callback port the user fixed; a free one unless told. */
+  /** The callback port that the user has chosen; a free one by default. */
   callbackPort?: number;
 }
 
-/**
- * Checks of the machine the client runs on, in the order of the report. They ask the server nothing.
- * @param machine the machine
- * @param options choices of the caller
- */
+/** Checks of the client's machine, in the order of the report. They send nothing to the server. */
 export function machineChecks(machine: Machine, options: MachineOptions = {}): readonly Check[] {
   return [
     runtimeCheck(machine),
@@ -35,14 +31,10 @@ export function machineChecks(machine: Machine, options: MachineOptions = {}): r
   ];
 }
 
-/** The oldest Node.js the package runs on, as in `engines` of package.json. */
+/** The oldest supported version of Node.js, as in `engines` of package.json. */
 const oldest = [22, 12] as const;
 
-/**
- * Returns true if the runtime is one the package runs on. Nothing is asked of a registry: a diagnosis tells nobody that
- * it runs.
- * @param machine the machine
- */
+/** Checks the version of Node.js. It asks no registry, so nobody learns of the examination. */
 export function runtimeCheck(machine: Machine): Check {
   return {
     id: 'MACHINE-RUNTIME',
@@ -69,13 +61,12 @@ const names: Record<Exclude<Surroundings['place'], 'ci'>, string> = {
   local: '',
 };
 
-/** Places from which the browser of the person may not reach this machine's loopback. */
+/** Places from which the user's browser may not reach the loopback of this machine. */
 const elsewhere: readonly Surroundings['place'][] = ['codespaces', 'ssh', 'container'];
 
 /**
- * Checks how a login from here reaches a browser. A machine without a browser is no fault, since other methods exist; a
- * configured browser that is missing is one.
- * @param machine the machine
+ * Checks how a login reaches a browser. A machine without a browser is fine, because other methods exist; a configured
+ * browser that is missing is not.
  * @see RFC 8252 section 7.3; RFC 8628 section 1 (CL-6)
  */
 export function browserCheck(machine: Machine): Check {
@@ -111,10 +102,9 @@ export function browserCheck(machine: Machine): Check {
 }
 
 /**
- * Finds a program the way a shell does.
+ * Returns true if a program exists, looked up as a shell does.
  * @param command a name, or a path
  * @param machine its `PATH`
- * @returns whether there is a file of that name
  */
 export function isInstalled(command: string, { env, platform }: Pick<Machine, 'env' | 'platform'>): boolean {
   if (isAbsolute(command)) return existsSync(command);
@@ -125,10 +115,10 @@ export function isInstalled(command: string, { env, platform }: Pick<Machine, 'e
     .some((folder) => endings.some((ending) => existsSync(join(folder, command + ending))));
 }
 
-/** Reason why a port cannot be listened on, or the port itself. */
+/** The port, or the reason why it cannot be used. */
 type Bound = { port: number } | { code: string };
 
-/** Listens for a moment. */
+/** Listens on a port for a moment. */
 function tryPort(host: string, port: number): Promise<Bound> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -161,8 +151,8 @@ async function refused(host: string, port: number, code: string): Promise<Judgem
 }
 
 /**
- * Returns true if a browser can come back to this machine: both loopback addresses, on the same port.
- * @param fixedPort the port the user wants; a free one unless told
+ * Checks that a browser can reach both loopback addresses on the same port.
+ * @param fixedPort port that the user has chosen; a free one by default
  * @see RFC 8252 section 7.3 (CL-4, CL-7)
  */
 export function callbackPortCheck(fixedPort = 0): Check {
@@ -186,7 +176,7 @@ export function callbackPortCheck(fixedPort = 0): Check {
   };
 }
 
-/** A proxy as the environment names it. */
+/** A proxy from an environment variable. */
 interface ProxyVariable {
   name: string;
   /** Without user name and password. */
@@ -204,7 +194,7 @@ function findProxies(env: Machine['env']): ProxyVariable[] {
   );
 }
 
-/** An entry without its port and dots: a lone `::1` has no port. */
+/** Returns an entry without its port and dots; a single `::1` has no port. */
 function hostOf(entry: string): string {
   const hasPort = /^(\[.*\]|[^:]*):\d+$/.test(entry);
   return (hasPort ? entry.replace(/:\d+$/, '') : entry)
@@ -213,7 +203,7 @@ function hostOf(entry: string): string {
     .toLowerCase();
 }
 
-/** @returns whether `NO_PROXY` exempts a host: by name, by ending, or all of them */
+/** Returns true if `NO_PROXY` exempts a host: by name, by domain, or all hosts. */
 export function isExempt(host: string, noProxy: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
   return noProxy
@@ -223,9 +213,8 @@ export function isExempt(host: string, noProxy: string): boolean {
 }
 
 /**
- * Returns true if the proxy of the environment is used, and left out for loopback. Node's own `fetch` reads these
- * variables only with `NODE_USE_ENV_PROXY=1` or `--use-env-proxy`.
- * @param machine the machine
+ * Checks that the proxy of the environment is used, but not for loopback. Node's own `fetch` reads these variables only
+ * with `NODE_USE_ENV_PROXY=1` or `--use-env-proxy`.
  */
 export function proxyVariablesCheck(machine: Machine): Check {
   return {

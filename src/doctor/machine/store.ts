@@ -16,7 +16,7 @@ function fault(saw: string, fix: string): Found {
   return { kind: 'fault', judgement: fail(saw, fix) };
 }
 
-/** Looks at one place of the store: what it is, whose it is, and who else may read it. */
+/** Checks the type, the owner and the permissions of one path of the store. */
 async function look(path: string, kind: 'file' | 'folder', machine: Machine): Promise<Found> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return { kind: 'absent' };
@@ -38,14 +38,14 @@ async function look(path: string, kind: 'file' | 'folder', machine: Machine): Pr
   return { kind: 'private' };
 }
 
-/** Returns the form of a credential store by its text; undefined if it is no store. */
+/** Returns the form of a credential store by its text, or undefined. */
 function describeText(text: string): string | undefined {
   const sealed = parseSealedText(text);
   if (sealed !== undefined) return `sealed with a key of the keychain (${sealed.keychain})`;
   return parseTokenFile(text) === undefined ? undefined : 'in plain text';
 }
 
-/** Result of opening a store: a sealed one needs the keychain. */
+/** Returns the reason if the store cannot be opened, such as a missing keychain. */
 async function faultOfOpening(machine: Machine): Promise<string | undefined> {
   const keychain = systemKeychain(machine.platform, machine.env);
   try {
@@ -58,8 +58,7 @@ async function faultOfOpening(machine: Machine): Promise<string | undefined> {
 }
 
 /**
- * Checks the location of stored logins and their readers.
- * @param machine the machine
+ * Checks the location and the permissions of stored logins.
  * @see RFC 8252 section 8; RFC 9700 section 4.14 (CL-13, T-188)
  */
 export function storeCheck(machine: Machine): Check {
@@ -101,11 +100,11 @@ export function storeCheck(machine: Machine): Check {
   };
 }
 
-/** A lock file found. */
+/** A lock file. */
 interface FoundLock {
   name: string;
   ageMs: number;
-  /** Process it names; undefined if it names none. */
+  /** Id of the process that it names. */
   pid: number | undefined;
   life: ReturnType<typeof lifeOf>;
 }
@@ -127,8 +126,7 @@ async function findLocks(machine: Machine): Promise<FoundLock[]> {
 }
 
 /**
- * Returns true if a lock of the store was left behind by a process that died.
- * @param machine the machine
+ * Checks that no dead process has left a lock of the store.
  * @see RFC 9700 section 4.14 (CL-1, CL-4)
  */
 export function locksCheck(machine: Machine): Check {
@@ -154,7 +152,7 @@ export function locksCheck(machine: Machine): Check {
   };
 }
 
-/** The login of a folder; undefined if there is none, or none that can be opened: MACHINE-STORE says that. */
+/** Returns the login of a folder, or undefined. MACHINE-STORE reports a store that cannot be opened. */
 async function kept(folder: string, server: string): Promise<Credential | undefined> {
   try {
     return await createTokenFile(folder).findCredential(server);
@@ -165,9 +163,8 @@ async function kept(folder: string, server: string): Promise<Credential | undefi
 }
 
 /**
- * Returns true if this machine keeps two logins to the server, of which one program uses the one and another the other:
- * `$GATEHOUSE_HOME` is set in one shell and not in the next.
- * @param machine the machine
+ * Checks that programs do not use two different logins to the server: `$GATEHOUSE_HOME` may be set in one shell and not
+ * in the next.
  */
 export function twoStoresCheck(machine: Machine): Check {
   return {

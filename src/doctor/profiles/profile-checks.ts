@@ -34,7 +34,7 @@ function judge(profile: ClientProfile, steps: readonly ReplayStep[], active: boo
 }
 
 /**
- * One check for each client: would it get in? Registrations are tried in an active examination only.
+ * Creates one check for each client: can it log in? Registrations are tried in an active examination only.
  * @param chosen the clients, see `chooseProfiles`
  */
 export function profileChecks(chosen: readonly ClientProfile[]): readonly Check[] {
@@ -47,13 +47,13 @@ export function profileChecks(chosen: readonly ClientProfile[]): readonly Check[
   }));
 }
 
-/** The clients a server can be examined as: all whose behaviour is written down. */
+/** All clients with a known behaviour. */
 export const profiles = clientProfiles;
 
 /**
- * The profiles that `--as` names.
+ * Returns the profiles that `--as` names.
  * @param names names, or `all`
- * @throws RangeError that lists the names there are
+ * @throws RangeError with the known names
  */
 export function chooseProfiles(names: readonly string[]): readonly ClientProfile[] {
   if (names.includes('all')) return profiles;

@@ -16,7 +16,7 @@ import {
   messageOf,
 } from './anonymous.ts';
 
-/** Words in the address of a login page. */
+/** Words in the URL of a login page. */
 const loginWords = /login|signin|sign-in|sso|auth|saml|oauth|cdn-cgi\/access/i;
 
 async function answered(subject: Subject): Promise<Answered> {
@@ -25,7 +25,7 @@ async function answered(subject: Subject): Promise<Answered> {
   return answer;
 }
 
-/** There is an answer at all. */
+/** Checks that there is a response. */
 const answers: Check = {
   id: 'REACH-ANSWER',
   section: 'reach',
@@ -62,7 +62,7 @@ const answers: Check = {
   },
 };
 
-/** The request arrives if it was sent. */
+/** Checks that requests are not redirected. */
 const noRedirect: Check = {
   id: 'REACH-REDIRECT',
   section: 'reach',
@@ -102,7 +102,7 @@ function otherPlaces(url: string): string[] {
   );
 }
 
-/** Fact: places near the URL that do ask for a token. */
+/** Fact: URLs near the given one that require a token. */
 async function endpointsNearby(subject: Subject): Promise<string[]> {
   const found: string[] = [];
   for (const place of otherPlaces(subject.url)) {
@@ -127,7 +127,7 @@ async function remedyFor(subject: Subject, { status }: Answered): Promise<string
   return 'Answer 401 with WWW-Authenticate to every request without a token, before anything else is looked at.';
 }
 
-/** A request without a token is refused in the way that begins a login. */
+/** Checks that a request without a token starts a login. */
 const status: Check = {
   id: 'CHALLENGE-STATUS',
   section: 'reach',
@@ -158,7 +158,7 @@ const status: Check = {
   },
 };
 
-/** Returns true if metadata is of the server that was called, and names who issues tokens for it. */
+/** Returns true if metadata belongs to the called server, and names its authorization servers. */
 function isOf({ members }: ResourceDocument, url: string): boolean {
   const isNamed = (stringsOf(members.authorization_servers) ?? []).length > 0;
   return isNamed && typeof members.resource === 'string' && resourceCovers(members.resource, url);
@@ -212,7 +212,7 @@ const closed: Check = {
   },
 };
 
-/** Caches do not hand one client's refusal to another. */
+/** Checks that caches do not store the 401 response. */
 const cache: Check = {
   id: 'CHALLENGE-CACHE',
   section: 'reach',
@@ -243,11 +243,11 @@ const cache: Check = {
   },
 };
 
-/** Checks of the first answer. */
+/** Checks of the first response. */
 export const answerChecks: readonly Check[] = [answers, noRedirect, status, closed, cache];
 
 /**
- * Lines that make a proxy redirect the endpoint, and what to write instead.
+ * Configuration lines that redirect the endpoint, and their replacement.
  * @param path path of the MCP endpoint
  */
 export function redirectHints(path: string): NonNullable<Judgement['hints']> {

@@ -39,7 +39,7 @@ function faultOf(token: string, answer: Answer, refusal: Refusal): Judgement | u
   );
 }
 
-/** A bad token is refused as such. */
+/** Checks that an invalid token is rejected as such. */
 const badToken: Check = {
   id: 'CHALLENGE-BAD-TOKEN',
   section: 'reach',
@@ -61,7 +61,7 @@ const badToken: Check = {
   },
 };
 
-/** URLs are logged everywhere; a token in one is lost. */
+/** Checks that a token in the URL is rejected: URLs are logged everywhere. */
 const queryToken: Check = {
   id: 'CHALLENGE-QUERY-TOKEN',
   section: 'reach',
@@ -93,36 +93,35 @@ const queryToken: Check = {
   },
 };
 
-/** Checks of what a token that nobody issued comes to. */
+/** Checks of the responses to invalid tokens. */
 export const badTokenChecks: readonly Check[] = [badToken, queryToken];
 
-/** A token that nobody issued, and looks like nothing. */
+/** An invalid token of no known form. */
 const opaque = 'gatehouse-doctor-made-this-up';
 
 function base64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** A token that nobody issued in the shape of a JWT: expired, of a key that nobody has. */
+/** Builds an invalid token in the form of a JWT: expired, and signed with an unknown key. */
 function madeUpJwt({ url }: Pick<Subject, 'url'>): string {
   const header = { alg: 'RS256', typ: 'at+jwt', kid: opaque };
   const claims = { iss: new URL(url).origin, aud: url, sub: opaque, iat: 0, exp: 1 };
   return [JSON.stringify(header), JSON.stringify(claims), opaque].map(base64url).join('.');
 }
 
-/** Response to a request with a made-up token that would be refused without a token. */
+/** Responses to invalid tokens. */
 interface MadeUpAnswers {
-  /** With one that looks like nothing. */
+  /** To a token of no known form. */
   opaque: Answer;
-  /** With one in the shape of a JWT. */
+  /** To a token in the form of a JWT. */
   jwt: Answer;
-  /** With the first in the query. */
+  /** To the first token in the query. */
   query: Answer;
 }
 
 /**
- * Fact: responses to made-up tokens if a token is required; undefined if none is.
- * @param subject the server under examination
+ * Fact: the responses to invalid tokens; undefined if no token is required.
  * @see RFC 6750 section 3.1; RFC 7519 section 7.2
  */
 export async function withMadeUpTokens(subject: Subject): Promise<MadeUpAnswers | undefined> {

@@ -12,17 +12,17 @@ async function refusalOf(subject: Subject): Promise<Refusal | undefined> {
   return subject.fact(firstRefusal);
 }
 
-/** Returns true if a refusal asks for what MCP clients have. */
+/** Returns true if the server requires a token that MCP clients can get. */
 export function asksForToken({ challenges }: Pick<Refusal, 'challenges'>): boolean {
   return challenges.some((challenge) => challenge.scheme === 'bearer' || challenge.scheme === 'dpop');
 }
 
-/** The line that a sound server sends. */
+/** Builds the header of a correct server. */
 function soundLine(url: string): string {
   return `WWW-Authenticate: Bearer resource_metadata="${protectedResourceMetadataUrl(url)}"`;
 }
 
-/** The refusal says what to do. */
+/** Checks that the 401 has a challenge. */
 const header: Check = {
   id: 'CHALLENGE-HEADER',
   section: 'reach',
@@ -43,7 +43,7 @@ const header: Check = {
   },
 };
 
-/** It can be read. */
+/** Checks that the challenge can be parsed. */
 const grammar: Check = {
   id: 'CHALLENGE-GRAMMAR',
   section: 'reach',
@@ -62,7 +62,7 @@ const grammar: Check = {
   },
 };
 
-/** It asks for what clients have. */
+/** Checks that the challenge requires a token that clients can get. */
 const scheme: Check = {
   id: 'CHALLENGE-SCHEME',
   section: 'reach',
@@ -83,7 +83,7 @@ const scheme: Check = {
   },
 };
 
-/** It leads to the metadata. */
+/** Checks that the challenge names the metadata. */
 const metadata: Check = {
   id: 'CHALLENGE-METADATA',
   section: 'reach',
@@ -112,7 +112,7 @@ const metadata: Check = {
   },
 };
 
-/** It says which scopes. */
+/** Checks that the challenge names the scopes. */
 const scope: Check = {
   id: 'CHALLENGE-SCOPE',
   section: 'reach',
@@ -135,7 +135,7 @@ const scope: Check = {
 /** Checks of the challenge. */
 export const challengeChecks: readonly Check[] = [header, grammar, scheme, metadata, scope];
 
-/** A success asks for nothing. It looks back at all answers, so it stands behind the sections that get some. */
+/** Checks that no 2xx response has a challenge. It uses all earlier responses, so it runs after other sections. */
 export const challengeOnSuccess: Check = {
   id: 'CHALLENGE-ON-SUCCESS',
   section: 'reach',

@@ -16,7 +16,7 @@ function describe(connection: Connection): string {
     : `${connection.address} in ${connection.durationMs} ms`;
 }
 
-/** Returns true if requests get answers, whatever the resolver and the sockets of this machine say. */
+/** Returns true if requests get responses, whatever the resolver and the sockets of this machine say. */
 async function isReached(subject: Subject): Promise<boolean> {
   return (await subject.fact(anonymousInitialize)).kind === 'answered';
 }
@@ -25,7 +25,7 @@ function succeeded(list: readonly Connection[]): boolean {
   return list.some((connection) => !('failure' in connection));
 }
 
-/** The URL is one that clients can use. */
+/** Checks that clients can use the URL. */
 const usableUrl: Check = {
   id: 'REACH-URL',
   section: 'reach',
@@ -50,7 +50,7 @@ const usableUrl: Check = {
   },
 };
 
-/** Nobody on the way can read the tokens. */
+/** Checks for https, because others could read the tokens. */
 const https: Check = {
   id: 'REACH-HTTPS',
   section: 'reach',
@@ -69,7 +69,7 @@ const https: Check = {
   },
 };
 
-/** The name has an address. */
+/** Checks that the host name has an address. */
 const name: Check = {
   id: 'REACH-DNS',
   section: 'reach',
@@ -90,7 +90,7 @@ const name: Check = {
   },
 };
 
-/** Somebody listens. */
+/** Checks that the port is open. */
 const port: Check = {
   id: 'REACH-TCP',
   section: 'reach',
@@ -115,7 +115,7 @@ const port: Check = {
   },
 };
 
-/** Clients that prefer IPv6 do not wait for nothing. */
+/** Checks that IPv6 works if the host has such addresses. */
 const bothFamilies: Check = {
   id: 'REACH-IPV6',
   section: 'reach',
@@ -154,7 +154,7 @@ interface Addresses {
   failure?: string;
 }
 
-/** A try to connect: how long it took in milliseconds, or the code of the failure. */
+/** Result of a connection: its duration in milliseconds, or an error code. */
 type Connection = { address: string; durationMs: number } | { address: string; failure: string };
 
 /** Fact: the addresses of the server's host, as programs on this machine get them. */
@@ -185,10 +185,10 @@ function tryAddress(address: string, port: number, timeoutMs: number): Promise<C
   });
 }
 
-/** Most addresses of one family that are tried. */
+/** Maximum number of tried addresses of one family. */
 const maxTried = 2;
 
-/** Fact: whether the server's port can be reached, over IPv4 and IPv6 apart. */
+/** Fact: if the server's port can be reached, separately for IPv4 and IPv6. */
 export async function connections(
   subject: Subject,
 ): Promise<{ ipv4: readonly Connection[]; ipv6: readonly Connection[] }> {
@@ -208,7 +208,7 @@ interface Target {
   host: string;
   port: number;
   isSecure: boolean;
-  /** True if the host is an IP address, so that nothing has to be looked up. */
+  /** True if the host is an IP address, which needs no lookup. */
   isAddress: boolean;
 }
 

@@ -6,7 +6,7 @@ import { requireTarget } from './connection-checks.ts';
 
 const secondsInDay = 86_400;
 
-/** Certificates that end sooner are warned about, in days. */
+/** Remaining validity of a certificate below which there is a warning, in days. */
 const soonDays = 14;
 
 const remedyForUnknownIssuer =
@@ -20,7 +20,7 @@ const remedies: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `Send the intermediate certificates too (nginx: ssl_certificate with the full chain, not the leaf alone). ${remedyForUnknownIssuer}`,
 };
 
-/** Clients trust the certificate. */
+/** Checks that clients trust the certificate. */
 const trusted: Check = {
   id: 'REACH-TLS',
   section: 'reach',
@@ -48,7 +48,7 @@ const trusted: Check = {
   },
 };
 
-/** The version is one that is still safe. */
+/** Checks that the TLS version is secure. */
 const version: Check = {
   id: 'REACH-TLS-VERSION',
   section: 'reach',
@@ -69,7 +69,7 @@ const version: Check = {
   },
 };
 
-/** The certificate lasts. */
+/** Checks that the certificate does not expire soon. */
 const expiry: Check = {
   id: 'REACH-TLS-EXPIRY',
   section: 'reach',
@@ -99,9 +99,9 @@ type Handshake =
       kind: 'done';
       /** `TLSv1.3` */
       version: string;
-      /** Code of why the certificate is not trusted; absent if it is. */
+      /** Error code if the certificate is not trusted. */
       distrust?: string;
-      /** Names the certificate is for. */
+      /** Host names of the certificate. */
       names: string;
       /** Issuer of the certificate. */
       issuer: string;
@@ -146,17 +146,17 @@ function shake(subject: Subject, minVersion: SecureVersion): Promise<Handshake> 
   });
 }
 
-/** Node gives the code as the error itself, or on it. */
+/** Returns the error code: Node has it as the error itself, or as its property. */
 function codeOf(error: unknown): string {
   return failureCode(error) ?? String(error);
 }
 
-/** Fact: what the server's TLS is like; undefined if the URL is `http`. */
+/** Fact: the TLS handshake with the server; undefined if the URL is `http`. */
 export async function handshake(subject: Subject): Promise<Handshake | undefined> {
   return requireTarget(subject).isSecure ? shake(subject, 'TLSv1.2') : undefined;
 }
 
-/** Fact: whether a server that refuses TLS 1.2 takes an older version. */
+/** Fact: if a server that rejects TLS 1.2 accepts an older version. */
 export async function outdatedHandshake(subject: Subject): Promise<Handshake> {
   return shake(subject, 'TLSv1');
 }

@@ -12,7 +12,7 @@ import {
 
 type AcceptedTry = RegistrationTry & { answer: Answered };
 
-/** Judges the first registration that was accepted. */
+/** Judges the first accepted registration. */
 async function judgeAccepted(
   subject: Subject,
   judge: (attempt: AcceptedTry) => Judgement,
@@ -26,7 +26,7 @@ async function judgeAccepted(
   return { ...judge(attempt as AcceptedTry), evidence: answer.evidence };
 }
 
-/** The form of the answer. */
+/** Checks the form of the response. */
 export const registrationAnswerCheck: Check = {
   id: 'REG-ANSWER',
   section: 'registration',
@@ -59,7 +59,7 @@ export const registrationAnswerCheck: Check = {
     }),
 };
 
-/** The redirect URIs registered are those asked for. */
+/** Checks that the requested redirect URIs were registered. */
 export const registeredRedirectsCheck: Check = {
   id: 'REG-REDIRECT-URIS',
   section: 'registration',
@@ -85,7 +85,7 @@ export const registeredRedirectsCheck: Check = {
     }),
 };
 
-/** Method and secret fit each other and what was asked for. */
+/** Checks that method and secret fit each other and the request. */
 export const registeredMethodCheck: Check = {
   id: 'REG-AUTH-METHOD',
   section: 'registration',

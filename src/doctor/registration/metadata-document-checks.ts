@@ -15,13 +15,13 @@ import type { Subject } from '../subject.ts';
 
 const untold = 'No URL of a client ID metadata document was given.';
 
-/** Probe: what stands at the URL of the user's own document. */
+/** Fact: the response at the URL of the user's own document. */
 async function ownDocument(subject: Subject): Promise<Answer | undefined> {
   const url = subject.login?.clientIdMetadataUrl;
   return url === undefined ? undefined : ask(subject, url, { headers: { accept: 'application/json' } });
 }
 
-/** The document of the user's own client. */
+/** Checks the document of the user's client. */
 export const metadataDocumentCheck: Check = {
   id: 'REG-CIMD-DOCUMENT',
   section: 'registration',
@@ -55,7 +55,7 @@ export const metadataDocumentCheck: Check = {
   },
 };
 
-/** The authorization server fetches it. */
+/** Checks that the authorization server fetches it. */
 export const metadataDocumentReadCheck: Check = {
   id: 'REG-CIMD-ACCEPTED',
   section: 'registration',
@@ -91,11 +91,11 @@ export const metadataDocumentReadCheck: Check = {
   },
 };
 
-/** Advice for an authorization server that announces documents and cannot fetch them. */
+/** Advice for an authorization server that announces documents but cannot fetch them. */
 export const documentsNotFetchedFix =
   'Let the authorization server reach the hosts of documents (egress, proxy, DNS), or take client_id_metadata_document_supported out of its metadata, so that clients register. In Gatehouse set clients.metadataDocuments.enabled to false.';
 
-/** Probe: what the authorization endpoint makes of clients that many people have, each known by its document alone. */
+/** Fact: the reaction of the authorization endpoint to widely used clients with a document. */
 async function knownDocuments(subject: Subject): Promise<{ url: string; outcome: AuthorizationOutcome }[]> {
   const way = await subject.fact(foundServer);
   if (way.kind === 'lost') return [];
@@ -115,7 +115,10 @@ async function knownDocuments(subject: Subject): Promise<{ url: string; outcome:
   return tried;
 }
 
-/** The authorization server can fetch documents at all: from behind a firewall it announces what it cannot do (FA-52). */
+/**
+ * Checks that the authorization server can fetch documents; behind a firewall it may announce what it cannot do
+ * (FA-52).
+ */
 export const documentsFetchedCheck: Check = {
   id: 'REG-CIMD-FETCHED',
   section: 'registration',
@@ -142,16 +145,16 @@ export const documentsFetchedCheck: Check = {
   },
 };
 
-/** Servers read at most this much of a document, in bytes; 5 KiB is what the draft recommends. */
+/** Maximum size of a document that all servers read, in bytes; the draft recommends 5 KiB. */
 const maxDocumentBytes = 5 * 1024;
 
-/** Members that do not belong in the public document of a client. */
+/** Members that a public document must not have. */
 const symmetricMethods = new Set(['client_secret_basic', 'client_secret_post', 'client_secret_jwt']);
 
 /**
- * Finds what is wrong with the URL of a client ID metadata document.
- * @param value the URL, as the user gave it
- * @returns the faults, each the rest of a sentence that begins with "the URL"
+ * Returns the faults of the URL of a client ID metadata document, each as the rest of a sentence that begins with "the
+ * URL".
+ * @param value the URL as the user gave it
  * @see draft-ietf-oauth-client-id-metadata-document, "Client Identifier"
  */
 export function metadataUrlFaults(value: string): string[] {
@@ -167,10 +170,9 @@ export function metadataUrlFaults(value: string): string[] {
 }
 
 /**
- * Finds what is wrong with a client ID metadata document.
+ * Returns the faults of a client ID metadata document, each as a sentence without its full stop.
  * @param url its URL
  * @param answer its content
- * @returns the faults, each a sentence without its full stop
  * @see MCP authorization "Client ID Metadata Documents"
  */
 export function metadataDocumentFaults(url: string, { status, headers, text }: Answered): string[] {
@@ -206,10 +208,7 @@ export function metadataDocumentFaults(url: string, { status, headers, text }: A
   return faults;
 }
 
-/**
- * The redirect URIs of a document.
- * @param text the document
- */
+/** Returns the redirect URIs of a document. */
 export function publishedRedirectUris(text: string): string[] {
   const uris = parseObject(text)?.redirect_uris;
   return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [];

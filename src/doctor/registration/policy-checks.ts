@@ -15,10 +15,10 @@ import {
   tryRegistration,
 } from './try-registration.ts';
 
-/** A redirect URI that anybody on the way can read; `.invalid` leads nowhere (RFC 2606 section 2). */
+/** A redirect URI without encryption; `.invalid` leads nowhere (RFC 2606 section 2). */
 const plainRedirectUri = 'http://doctor.invalid/callback';
 
-/** Registers again with one change to the accepted registration; only if plain registrations work. */
+/** Registers with one change to the accepted registration, if plain registrations work. */
 async function tryVariant(
   subject: Subject,
   metadata: Record<string, unknown>,
@@ -33,7 +33,7 @@ async function tryVariant(
   return { ...judge(attempt), evidence: attempt.answer.evidence };
 }
 
-/** Codes never travel in the clear. */
+/** Checks that unencrypted redirect URIs are rejected. */
 export const plainRedirectCheck: Check = {
   id: 'REG-HTTP-REDIRECT',
   section: 'registration',
@@ -58,7 +58,7 @@ export const plainRedirectCheck: Check = {
     }),
 };
 
-/** Some servers register only clients whose name they know. */
+/** Checks that a server registers clients of any name. */
 export const clientNameCheck: Check = {
   id: 'REG-CLIENT-NAME',
   section: 'registration',
@@ -80,7 +80,7 @@ export const clientNameCheck: Check = {
   },
 };
 
-/** Servers drop registrations, and the user then sees an error page in place of a login. */
+/** Checks that the server still knows the client of an earlier login: otherwise the user sees an error page. */
 export const keptClientCheck: Check = {
   id: 'REG-ALIVE',
   section: 'registration',

@@ -18,12 +18,12 @@ interface JsonReport {
   /** RFC 3339, UTC. */
   startedAt: string;
   active: boolean;
-  /** By the threshold of this run. */
+  /** Depends on the threshold of this run. */
   outcome: Outcome;
   threshold: Threshold;
   summary: Readonly<Record<Verdict, number>>;
   findings: readonly (Finding & { verify?: string })[];
-  /** Exchanges in short form; `evidence` has their numbers. A bundle has them in full. */
+  /** Short forms of the exchanges; `evidence` has their numbers. A bundle has them completely. */
   exchanges: readonly {
     number: number;
     method: string;
@@ -52,9 +52,8 @@ function brief({
 }
 
 /**
- * Writes a report as an object for programs.
- * @param report what was found
- * @param options version of this program, what counts as a fault, and how to look again
+ * Converts a report for programs.
+ * @param options version of this program, the threshold, and the command for a repetition
  */
 export function toJsonReport(
   report: Report,
@@ -79,7 +78,7 @@ export function toJsonReport(
   };
 }
 
-/** Everything a bug report needs, without secrets: what was found, and each exchange with the command that repeats it. */
+/** All data for a bug report, without secrets: the findings, and each exchange with the command that repeats it. */
 interface Bundle extends Omit<JsonReport, 'exchanges'> {
   kind: 'gatehouse-doctor-bundle';
   /** Environment of this program. */
@@ -88,9 +87,8 @@ interface Bundle extends Omit<JsonReport, 'exchanges'> {
 }
 
 /**
- * Writes a report with its exchanges as one object. They were recorded without secrets (T-191).
- * @param report what was found
- * @param options version of this program, what counts as a fault, how to look again, and what it ran on
+ * Converts a report with its exchanges, which were recorded without secrets (T-191).
+ * @param options version and environment of this program, the threshold, and the command for a repetition
  */
 export function toBundle(
   report: Report,

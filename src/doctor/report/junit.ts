@@ -47,9 +47,8 @@ function testCase(finding: Finding, threshold: Threshold): string {
 }
 
 /**
- * Writes a report as JUnit XML, a test suite for each section, so that a pipeline shows it.
- * @param report what was found
- * @param threshold what counts as a failure; what does not is passed with its sentence as output, or skipped
+ * Converts a report to JUnit XML, with a test suite for each section.
+ * @param threshold the lowest verdict that is a failure; others pass with their sentence as output, or are skipped
  */
 export function toJunit(report: Report, threshold: Threshold): string {
   const sections = [...new Set(report.findings.map(({ section }) => section))];

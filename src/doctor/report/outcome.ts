@@ -5,13 +5,13 @@ import type { Report } from '../examine.ts';
 /** Threshold at which an examination fails. */
 export const thresholds = ['fail', 'warn', 'unknown'] as const;
 
-/** From which verdict on an examination counts as failed: `warn` includes `fail`, `unknown` includes both. */
+/** The lowest verdict that is a failure: `warn` includes `fail`, `unknown` includes both. */
 export type Threshold = (typeof thresholds)[number];
 
 /** Overall outcome of an examination. */
 export type Outcome = 'sound' | 'faults' | 'not_examined';
 
-/** Checks without which nothing else can be seen. */
+/** Checks without which the others see nothing. */
 const reaching = new Set([
   'REACH-URL',
   'REACH-DNS',
@@ -37,7 +37,7 @@ export function outcomeOf(
   return findings.some(({ verdict }) => counted.some((one) => one === verdict)) ? 'faults' : 'sound';
 }
 
-/** Number of findings for each verdict. */
+/** Returns the number of findings for each verdict. */
 export function countVerdicts(findings: readonly Finding[]): Readonly<Record<Verdict, number>> {
   const counts: Record<Verdict, number> = { pass: 0, warn: 0, fail: 0, skip: 0, unknown: 0 };
   for (const { verdict } of findings) counts[verdict]++;
@@ -47,13 +47,13 @@ export function countVerdicts(findings: readonly Finding[]): Readonly<Record<Ver
 /** A finding that is not explained by another, and what it explains. */
 export interface Cause {
   finding: Finding;
-  /** Ids of findings that name it. */
+  /** Ids of findings that it explains. */
   explains: readonly string[];
 }
 
 /**
- * Sorts the faults to mend in the most helpful order: failures before warnings, those that explain most first.
- * @param findings of one report
+ * Sorts the faults so that their correction helps most: failures before warnings, and those that explain most first.
+ * @param findings findings of one report
  */
 export function findCauses(findings: readonly Finding[]): readonly Cause[] {
   const bad = findings.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
@@ -70,24 +70,23 @@ export function findCauses(findings: readonly Finding[]): readonly Cause[] {
     );
 }
 
-/** Origin of a report, as far as a repeated check of one finding needs it. */
+/** Options of the run that a repetition of a check needs. */
 export interface VerifyMeans {
-  /** The program as the user calls it; `gatehouse` unless told. */
+  /** Name of the program as the user calls it; `gatehouse` by default. */
   program?: string | undefined;
-  /** True if clients could be registered and logins made. */
+  /** True if registrations and logins were allowed. */
   active: boolean;
-  /** The arguments that the checks of a section got, to be given again. */
+  /** Returns the arguments for the checks of a section, for a repetition. */
   given?: ((section: string) => readonly string[]) | undefined;
 }
 
-/** Sections of which no check becomes another one by logging in. */
+/** Sections whose checks do not depend on a login. */
 const withoutLogin = new Set(['reach', 'resource', 'issuer', 'machine']);
 
 /**
- * The command that looks at one finding again, after it was mended.
- * @param finding the finding
- * @param url URL under examination
- * @param means how the report came about
+ * Returns the command that repeats the check of a finding.
+ * @param url examined URL
+ * @param means options of the run
  */
 export function verifyCommand(
   { id, section }: Pick<Finding, 'id' | 'section'>,

@@ -12,7 +12,7 @@ const needs = ['PRM-FOUND'] as const;
 
 const noDocument = skip('There is no document.');
 
-/** Judges the members of the document, if there is one; the exchange that brought it is the evidence. */
+/** Judges the metadata, if there is any; its exchange is the evidence. */
 function judging(
   judge: (members: ResourceDocument['members'], subject: Subject) => ReturnType<Check['judge']>,
 ): Check['judge'] {
@@ -24,7 +24,7 @@ function judging(
   };
 }
 
-/** The server knows its public address. */
+/** Checks that the server knows its public address. */
 const internalHost: Check = {
   id: 'PRM-INTERNAL-HOST',
   section: 'resource',
@@ -46,7 +46,7 @@ const internalHost: Check = {
   }),
 };
 
-/** It is a resource identifier. */
+/** Checks that `resource` is a valid resource identifier. */
 const resourceForm: Check = {
   id: 'PRM-RESOURCE-FORM',
   section: 'resource',
@@ -68,7 +68,7 @@ const resourceForm: Check = {
   }),
 };
 
-/** It is the metadata of this server. */
+/** Checks that the metadata belongs to this server. */
 const resource: Check = {
   id: 'PRM-RESOURCE',
   section: 'resource',
@@ -105,7 +105,7 @@ const resource: Check = {
   }),
 };
 
-/** It says where to log in. */
+/** Checks that the metadata names authorization servers. */
 const servers: Check = {
   id: 'PRM-SERVERS',
   section: 'resource',
@@ -136,7 +136,7 @@ const servers: Check = {
   }),
 };
 
-/** Asking for all scopes does not ask for too much. */
+/** Checks that the listed scopes do not request too much. */
 const scopes: Check = {
   id: 'PRM-SCOPES',
   section: 'resource',
@@ -161,7 +161,7 @@ const scopes: Check = {
   }),
 };
 
-/** Tokens travel in the header. */
+/** Checks that tokens are sent in the header. */
 const bearerMethods: Check = {
   id: 'PRM-BEARER-METHODS',
   section: 'resource',
@@ -211,7 +211,7 @@ const dpop: Check = {
   }),
 };
 
-/** Checks of what the document says. */
+/** Checks of the content of the metadata. */
 export const contentChecks: readonly Check[] = [
   internalHost,
   resourceForm,

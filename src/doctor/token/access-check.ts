@@ -9,7 +9,7 @@ import type { Subject } from '../subject.ts';
 import { readClaims } from './claims-checks.ts';
 import { bearer, type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
-/** An answer that refused a request for its token. */
+/** A response that rejected the token. */
 export interface Refusal {
   status: number;
   /** `WWW-Authenticate`; null if it has none. */
@@ -19,10 +19,8 @@ export interface Refusal {
 }
 
 /**
- * A fetch that carries a token to the MCP server, and to nothing else.
- * @param subject the server under examination
- * @param accessToken the token
- * @param onRefusal told of each 401 and 403
+ * Returns a fetch that sends a token to the MCP server, and to nobody else.
+ * @param onRefusal called for each 401 and 403
  */
 export function fetchWith(
   subject: Subject,
@@ -57,7 +55,7 @@ function describeAudience({ accessToken }: HeldToken): string {
   return aud === undefined ? '' : ` (aud ${quote(aud)})`;
 }
 
-/** Judges that the token of a kept login was refused, which says little of the server. */
+/** Judges the rejection of a stored login's token, which says little about the server. */
 function judgeKept(token: HeldToken, refusal: Refusal): Judgement {
   const said = describeChallenge(refusal);
   const evidence = [refusal.exchange];
@@ -76,7 +74,7 @@ function judgeKept(token: HeldToken, refusal: Refusal): Judgement {
   );
 }
 
-/** Judges that a token was refused which the examination has just got. */
+/** Judges the rejection of a token that the examination has just got. */
 function judgeOwn(token: HeldToken, refusal: Refusal): Judgement {
   const said = describeChallenge(refusal);
   const evidence = [refusal.exchange];
@@ -99,7 +97,7 @@ function judgeOwn(token: HeldToken, refusal: Refusal): Judgement {
   );
 }
 
-/** The token opens the door it was issued for. */
+/** Checks that the MCP server accepts its token. */
 export const accessCheck: Check = {
   id: 'TOKEN-ACCEPTED',
   section: 'token',
@@ -133,10 +131,10 @@ export const accessCheck: Check = {
   },
 };
 
-/** A session id that no server has given out. */
+/** A session id that no server has issued. */
 const staleSession = '00000000-0000-4000-8000-67617465686f';
 
-/** Clients start anew if a server says that a session is gone. */
+/** Checks that clients learn of a lost session, so that they start a new one. */
 export const sessionCheck: Check = {
   id: 'TOKEN-SESSION',
   section: 'token',

@@ -9,7 +9,7 @@ import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
-/** Judges the token at hand if it can be read. */
+/** Judges the token if it can be read. */
 async function judgeClaims(
   subject: Subject,
   judge: (claims: Claims, token: Extract<TokenAtHand, { kind: 'held' }>) => Judgement,
@@ -22,7 +22,7 @@ async function judgeClaims(
     : judge(claims, token);
 }
 
-/** Claims of a token. */
+/** Checks the claims of a token. */
 export const claimsCheck: Check = {
   id: 'TOKEN-CLAIMS',
   section: 'token',
@@ -46,7 +46,7 @@ export const claimsCheck: Check = {
     }),
 };
 
-/** A token is for one resource. */
+/** Checks that a token is for one resource. */
 export const audienceCheck: Check = {
   id: 'TOKEN-AUDIENCE',
   section: 'token',
@@ -74,11 +74,7 @@ interface Claims {
   payload: JWTPayload & { client_id?: unknown; scope?: unknown };
 }
 
-/**
- * Reads an access token.
- * @param accessToken the token
- * @returns undefined for an opaque one
- */
+/** Reads the claims of an access token; undefined for an opaque one. */
 export function readClaims(accessToken: string): Claims | undefined {
   try {
     const { alg, typ } = decodeProtectedHeader(accessToken);
@@ -94,7 +90,7 @@ export function readClaims(accessToken: string): Claims | undefined {
 /**
  * Returns true if an audience names a resource.
  * @param aud the claim
- * @param resource the resource indicator the token was asked for
+ * @param resource the requested resource indicator
  * @returns `alike` if only the spelling differs: case of the host, default port, trailing slash
  * @see RFC 9068 section 4; RFC 8707 section 2.2
  */
@@ -106,10 +102,8 @@ export function compareAudience(aud: JWTPayload['aud'], resource: string): 'same
 }
 
 /**
- * Finds what is wrong with the claims of a token that was just issued.
- * @param claims the token's
+ * Returns the faults of the claims of a new token, each as the rest of a sentence that begins with "in the token".
  * @param expected the issuer, and the time in epoch seconds
- * @returns faults, each the rest of a sentence that begins with "in the token"
  * @see RFC 9068 sections 2.1, 2.2 and 4; RFC 7519 section 4.1
  */
 export function claimFaults(
@@ -130,14 +124,14 @@ export function claimFaults(
 /** Allowed clock difference, in seconds. Verifiers allow a few seconds to a minute. */
 const toleranceSeconds = 30;
 
-/** A clock as compared with this machine's. */
+/** A clock compared with that of this machine. */
 interface ClockReading {
   whose: string;
   /** Seconds by which it is ahead of this machine's. */
   aheadSeconds: number;
 }
 
-/** Reads the clock of the MCP server off its answer to a request without a token. */
+/** Reads the clock of the MCP server from its response to a request without a token. */
 async function serverClock(subject: Subject): Promise<ClockReading | undefined> {
   const answer = await ask(subject, subject.url, mcpRequest('ping'));
   if (answer.kind === 'unanswered' || answer.headers.has('age')) return undefined;
@@ -147,7 +141,7 @@ async function serverClock(subject: Subject): Promise<ClockReading | undefined> 
     : { whose: 'the MCP server (Date)', aheadSeconds: Math.floor(date / 1000) - subject.context.now() };
 }
 
-/** Reads the clock of the authorization server off a token it has just issued. */
+/** Reads the clock of the authorization server from a new token. */
 async function issuerClock(subject: Subject): Promise<ClockReading | undefined> {
   const token = await tokenAtHand(subject);
   if (token.kind === 'missing' || token.receivedAt === undefined) return undefined;
@@ -161,7 +155,7 @@ async function issuerClock(subject: Subject): Promise<ClockReading | undefined> 
 
 /**
  * Describes a clock difference in a sentence.
- * @param whose the clock's owner
+ * @param whose owner of the clock
  * @param aheadSeconds seconds by which it is ahead
  */
 export function describeSkew(whose: string, aheadSeconds: number): string {
@@ -169,7 +163,7 @@ export function describeSkew(whose: string, aheadSeconds: number): string {
   return `the clock of ${whose} is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} yours`;
 }
 
-/** Tokens are refused if clocks disagree. */
+/** Checks the clocks: tokens are rejected if they differ. */
 export const clockCheck: Check = {
   id: 'TOKEN-CLOCK',
   section: 'token',

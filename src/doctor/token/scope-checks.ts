@@ -23,7 +23,7 @@ const ofScopes = {
   patienceMs: 2 * consentPatienceMs,
 } as const;
 
-/** Data that a client needs to request more scopes. */
+/** Checks that a client learns which scopes it needs. */
 export const scopeChallengeCheck: Check = {
   ...ofScopes,
   id: 'TOKEN-SCOPE-CHALLENGE',
@@ -50,7 +50,7 @@ export const scopeChallengeCheck: Check = {
   },
 };
 
-/** Asking for what was named has to help. */
+/** Checks that the requested scopes help. */
 export const stepUpCheck: Check = {
   ...ofScopes,
   needs: [...ofScopes.needs, 'TOKEN-SCOPE-CHALLENGE'],
@@ -78,15 +78,14 @@ export const stepUpCheck: Check = {
   },
 };
 
-/** A refusal for want of scopes, or why there is none to judge. */
+/** A rejection because of missing scopes, or the reason why there is none. */
 type ScopeRefusalProbe =
   | ({ kind: 'refused'; by: 'first' | 'second' } & RefusedOperation)
   | { kind: 'none'; judgement: Judgement };
 
 /**
- * Probe: an operation that a token with too few scopes was refused: that of the first login, else that of the second,
- * which asks for fewer.
- * @param subject the server under examination
+ * Fact: an operation that was rejected because of missing scopes: with the token of the first login, or of the second,
+ * which requests fewer.
  */
 export async function scopeRefusal(subject: Subject): Promise<ScopeRefusalProbe> {
   const none = (saw: string): ScopeRefusalProbe => ({ kind: 'none', judgement: skip(saw) });
@@ -114,9 +113,8 @@ type StepUpProbe =
   | { kind: 'untried'; judgement: Judgement };
 
 /**
- * Probe: tries the refused operation with the token of the other login. If the first was refused, the second asked for
- * the union of the held and the named scopes; if the second was refused, the first has that already.
- * @param subject the server under examination
+ * Fact: the result of the rejected operation with the token of the other login. If the first was rejected, the second
+ * requested the union of its scopes and the named ones; if the second was rejected, the first has them already.
  * @see MCP authorization "Step-Up Authorization Flow" (A8-07)
  */
 export async function stepUp(subject: Subject): Promise<StepUpProbe> {

@@ -27,7 +27,10 @@ import { isTokenTaken, pingWith } from './token-at-hand.ts';
 
 const ping = mcpRequest('ping');
 
-/** Sends one request with a proof and gives its headers, so that the same proof can be sent again. */
+/**
+ * Sends one request with a proof.
+ * @returns its headers, so that the same proof can be sent again
+ */
 async function sendProven(
   subject: Subject,
   bound: Credential,
@@ -47,7 +50,7 @@ function isTaken(answer: Answer): boolean {
   return answer.kind === 'answered' && answer.status !== 401;
 }
 
-/** Returns true if the MCP server asks for proofs (RFC 9449 section 7.1). */
+/** Returns true if the MCP server supports DPoP (RFC 9449 section 7.1). */
 async function offersDpop(subject: Subject): Promise<boolean> {
   const answer = await ask(subject, subject.url, ping);
   if (answer.kind === 'unanswered') return false;
@@ -76,7 +79,7 @@ async function judgeBound(subject: Subject, bound: Credential): Promise<Judgemen
   return pass('A proof was accepted; the same proof again, and the token without a proof, were refused.');
 }
 
-/** Tokens bound to a key are worth nothing to a thief. */
+/** Checks that tokens with a key are useless without it. */
 const dpopCheck: Check = {
   id: 'TOKEN-DPOP',
   section: 'token',
@@ -121,10 +124,10 @@ const dpopCheck: Check = {
   },
 };
 
-/** A resource that nobody has, requested if the user names no other. */
+/** A resource of nobody, requested if the user names no other. */
 const nobodys = 'https://doctor.invalid/mcp';
 
-/** A server that takes any token of its authorization server can be called with tokens meant for others. */
+/** Checks that the server rejects tokens for other resources. */
 const otherAudienceCheck: Check = {
   id: 'TOKEN-OTHER-AUDIENCE',
   section: 'token',
@@ -180,7 +183,7 @@ const otherAudienceCheck: Check = {
 /** Times at which a revoked token is tried, in seconds after the response to the revocation. */
 const revokedAfterSeconds = [0, 0.25, 0.5, 1, 2, 4, 8] as const;
 
-/** Asks the authorization server to end an access token (RFC 7009 section 2.1). */
+/** Revokes an access token (RFC 7009 section 2.1). */
 async function revoke(subject: Subject, { found, client, held }: Session, endpoint: string): Promise<Answer> {
   const { authorizationServer: as } = found;
   const body = new URLSearchParams({ token: held.accessToken, token_type_hint: 'access_token' });
@@ -190,7 +193,7 @@ async function revoke(subject: Subject, { found, client, held }: Session, endpoi
   return ask(subject, endpoint, { method: 'POST', headers, body: body.toString() });
 }
 
-/** A revoked token opens nothing. */
+/** Checks that a revoked token is rejected. */
 export const revocationCheck: Check = {
   id: 'TOKEN-REVOKED',
   section: 'token',
@@ -238,8 +241,8 @@ export const revocationCheck: Check = {
 };
 
 /**
- * Checks that spend codes and tokens: they run last, and in this order. The first login is refreshed, and then ended by
- * the reuse of a refresh token; what comes after looks first whether the second is alive, as servers may keep one grant
+ * Checks that spend codes and tokens. They run last, in this order: the first login is refreshed, and then ended by the
+ * reuse of a refresh token. Later checks first test if the second login is alive, because servers may have one grant
  * for both.
  */
 export const spendingChecks: readonly Check[] = [

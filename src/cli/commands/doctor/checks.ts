@@ -1,9 +1,13 @@
-import { allChecks } from '../../../doctor/all-checks.ts';
-import type { Check } from '../../../doctor/check.ts';
-import { chooseChecks } from '../../../doctor/examine.ts';
-import { thisMachine } from '../../../doctor/machine/machine.ts';
-import { chooseProfiles, profileChecks, profiles } from '../../../doctor/profiles/profile-checks.ts';
-import { tokenAtHand } from '../../../doctor/token/token-at-hand.ts';
+import {
+  allChecks,
+  type Check,
+  chooseChecks,
+  chooseProfiles,
+  profileChecks,
+  profiles,
+  thisMachine,
+  tokenAtHand,
+} from '../../../doctor/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import type { CommandIo } from '../../output.ts';

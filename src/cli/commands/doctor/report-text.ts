@@ -1,6 +1,13 @@
-import type { Check, Finding, Verdict } from '../../../doctor/check.ts';
-import type { Report } from '../../../doctor/examine.ts';
-import { type Cause, countVerdicts, findCauses, verifyCommand } from '../../../doctor/report/outcome.ts';
+import {
+  type Cause,
+  type Check,
+  countVerdicts,
+  type Finding,
+  findCauses,
+  type Report,
+  type Verdict,
+  verifyCommand,
+} from '../../../doctor/index.ts';
 import { type CommandIo, createPaint, formatJson, printable } from '../../output.ts';
 import { formatFittedTable } from '../../table.ts';
 import { headings, mark, symbol, type TextLook, wrapped } from './report-style.ts';

@@ -7,16 +7,15 @@ import { type HostEntry, type HostFile, readHosts } from './read-hosts.ts';
 
 const nameOf = ({ host, name, file }: HostEntry): string => `${host}, "${name}" in ${file}`;
 
-/** Without query and user name, which may be secrets. */
+/** Removes query and user name, which may be secrets. */
 function shown(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
 }
 
 /**
- * Checks of what hosts on this machine have written down about the server (Claude Desktop, Cursor, VS Code and others).
- * Values of headers, arguments and variables are never repeated.
- * @param machine the machine
+ * Checks of the entries of the server in the configurations of hosts (Claude Desktop, Cursor, VS Code and others).
+ * Values of headers, arguments and variables are never shown.
  */
 export function hostChecks(machine: Machine): readonly Check[] {
   let read: Promise<HostFile[]> | undefined;
@@ -119,7 +118,7 @@ export function hostChecks(machine: Machine): readonly Check[] {
   ];
 }
 
-/** Names whose values are secrets. */
+/** Names of secret values. */
 const secretName = /authorization|cookie|secret|password|token|api[-_]?key/i;
 
 /** A reference to a secret instead of the secret: `${TOKEN}`, `$TOKEN`, `{env:TOKEN}`, `{{token}}`. */
@@ -127,14 +126,14 @@ const placeholder = /\$\{?\w|\{env:|\{file:|\{\{|%\w+%/;
 
 const isLiteral = (value: string): boolean => value.trim() !== '' && !placeholder.test(value);
 
-/** @returns names of the headers of an entry that carry a secret in clear text */
+/** Returns the names of an entry's headers with a secret in clear text. */
 export function secretHeaders({ headers }: HostEntry): string[] {
   return Object.entries(headers)
     .filter(([name, value]) => secretName.test(name) && isLiteral(value))
     .map(([name]) => name);
 }
 
-/** Returns the secret of an argument in clear text; undefined if it has none. */
+/** Returns the secret of an argument in clear text, or undefined. */
 function secretOf(argument: string, before: string | undefined): string | undefined {
   if (!isLiteral(argument)) return undefined;
   const pair = /^([\w-]+)\s*:\s*(.+)$/.exec(argument);
@@ -162,8 +161,7 @@ function secretInUrl(url: URL): string | undefined {
 }
 
 /**
- * Finds secrets in the command line of an entry, which every user of the machine can list.
- * @returns what they are, never the values
+ * Describes secrets in the command line of an entry, which every user of the machine can read, without their values.
  */
 export function secretArguments({ args }: HostEntry): string[] {
   return args.flatMap((argument, at) => secretOf(argument, args[at - 1]) ?? []);
@@ -186,9 +184,9 @@ function parts(url: string): { host: string; path: string; query: string } | und
 const withoutDigits = (text: string): string => text.replace(/\d+/g, '#');
 
 /**
- * Returns true if two URLs were meant to be the same: a variant differs in what clients treat differently (scheme,
- * slash, case, name of loopback), a typo in a letter or two. What differs in numbers only are different servers.
- * @param examined URL under examination
+ * Returns the relation of two URLs. A `variant` differs in scheme, slash, case or name of loopback, which clients treat
+ * differently; a `typo` differs in a letter or two. URLs that differ only in numbers are different servers.
+ * @param examined examined URL
  * @param configured URL of an entry
  */
 export function compareUrls(examined: string, configured: string): Nearness {

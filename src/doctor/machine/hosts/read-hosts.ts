@@ -4,7 +4,7 @@ import { isObject } from '../../../oauth/foreign-json.ts';
 import type { Machine } from '../machine.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
-/** Members under which hosts keep their servers. */
+/** Members that contain the servers of a host. */
 const serverMembers = ['mcpServers', 'servers', 'mcp', 'context_servers'];
 
 function strings(value: unknown): Record<string, string> {
@@ -28,7 +28,7 @@ function readEntry({ host, file }: HostPlace, name: string, server: Record<strin
   return { host, file, name, args, headers, ...(target === undefined ? {} : { url: target }) };
 }
 
-/** The servers of a document; those of a project stand in Claude Code's file under the folder's path. */
+/** Returns the servers of a document. Claude Code has those of a project under the path of its folder. */
 function serversOf(document: unknown, workingFolder: string): [string, Record<string, unknown>][] {
   if (!isObject(document)) return [];
   const projects = isObject(document.projects) ? document.projects[workingFolder] : undefined;
@@ -61,40 +61,39 @@ async function readHost(place: HostPlace, machine: Machine): Promise<HostFile | 
 }
 
 /**
- * Reads the configuration of every known host there is on a machine.
- * @param machine the machine
- * @returns the files that exist
+ * Reads the configurations of all known hosts on a machine.
+ * @returns the existing files
  */
 export async function readHosts(machine: Machine): Promise<HostFile[]> {
   const files = await Promise.all(hostPlaces(machine).map((place) => readHost(place, machine)));
   return files.filter((file) => file !== undefined);
 }
 
-/** A server as the configuration of a host names it. Values may be secrets: none is ever shown. */
+/** A server in the configuration of a host. Its values may be secrets, and are never shown. */
 export interface HostEntry {
-  /** `Claude Desktop`. */
+  /** Name of the host: `Claude Desktop`. */
   host: string;
   file: string;
-  /** The name the user gave it. */
+  /** Name that the user gave the server. */
   name: string;
-  /** Of the server, or the one a bridge such as mcp-remote is given. */
+  /** URL of the server, or the URL that a bridge such as mcp-remote gets. */
   url?: string;
   headers: Readonly<Record<string, string>>;
   args: readonly string[];
 }
 
-/** A configuration file, and what it came to. */
+/** A configuration file and its entries. */
 export interface HostFile {
   host: string;
   file: string;
   entries: readonly HostEntry[];
-  /** Reason why it could not be read; a host then has no servers at all. */
+  /** Reason why the file could not be read; the host then has no servers. */
   fault?: string;
   /** Permission bits of the file. */
   mode: number;
 }
 
-/** Servers of a Codex configuration by name: each `key = value` of their tables whose value is text. */
+/** Servers of a Codex configuration by name, with the text values of their tables. */
 type CodexServers = Record<string, Record<string, string | string[] | Record<string, string>>>;
 
 const header = /^\[\s*mcp_servers\.(?:"([^"]+)"|'([^']+)'|([\w-]+))((?:\.[\w-]+)?)\s*\]/;
@@ -113,9 +112,8 @@ function readValue(value: string): string | string[] | Record<string, string> {
 }
 
 /**
- * Reads the `mcp_servers` tables of a Codex `config.toml`: one entry a line, as `codex mcp add` writes them. It is no
- * reader of TOML: what spans lines is not seen.
- * @param file the text of the file
+ * Reads the `mcp_servers` tables of a Codex `config.toml`, with one entry a line as `codex mcp add` writes them. This
+ * is no TOML parser: values of several lines are ignored.
  */
 export function readCodexServers(file: string): CodexServers {
   const servers: CodexServers = {};
@@ -141,23 +139,20 @@ export function readCodexServers(file: string): CodexServers {
   return servers;
 }
 
-/** Location of a host's server list. */
+/** Location of a host's list of servers. */
 interface HostPlace {
   host: string;
   file: string;
 }
 
-/** The folder in which programs with a window keep their settings. */
+/** The folder of the settings of desktop programs. */
 function settingsFolder({ platform, env, home }: Machine): string {
   if (platform === 'darwin') return join(home, 'Library/Application Support');
   if (platform === 'win32') return env.APPDATA || join(home, 'AppData/Roaming');
   return env.XDG_CONFIG_HOME || join(home, '.config');
 }
 
-/**
- * The files in which known hosts look for MCP servers: the user's own, then those of the working folder.
- * @param machine the machine
- */
+/** Returns the files with MCP servers of known hosts: those of the user, then those of the working folder. */
 export function hostPlaces(machine: Machine): HostPlace[] {
   const { home, workingFolder, env } = machine;
   const settings = settingsFolder(machine);
