@@ -10,7 +10,7 @@ import {
   tokenChecks,
 } from '../../src/doctor/all-checks.ts';
 import { thisMachine } from '../../src/doctor/machine/machine.ts';
-import { activeSections, examineActively } from './support/login.ts';
+import { examineActively } from './support/login.ts';
 
 const checks = allChecks({ machine: thisMachine({}), proxy: {} });
 
@@ -44,77 +44,29 @@ describe('the checks', () => {
   });
 });
 
-describe('a', () => {
-  it('nothing is written at a server that is only looked at', () => {
+describe('each section', () => {
+  it.each([
+    ['reach', reachChecks, reachChecks.length],
+    ['resource', resourceChecks, resourceChecks.length],
+    ['issuer', issuerChecks, issuerChecks.length],
+    ['registration', registrationChecks, 2],
+    ['login', loginChecks, 0],
+    ['token', tokenChecks, 5],
+  ])(
+    '%s has its own checks, of which only those run without --active that write nothing',
+    (section, own, passive) => {
+      expect(own.filter((check) => check.section !== section)).toEqual([]);
+      expect(own.filter(({ active }) => !active)).toHaveLength(passive);
+    },
+  );
+
+  it('writes nothing at a server that is only looked at, and looks at successes last', () => {
     expect(passiveChecks.filter(({ active }) => active)).toEqual([]);
     expect(passiveChecks.at(-1)?.id).toBe('CHALLENGE-ON-SUCCESS');
   });
 });
 
-describe('issuer', () => {
-  it('the section judges whose the metadata is before what it says', () => {
-    const ids = issuerChecks.map(({ id }) => id);
-    expect(ids.indexOf('AS-FOUND')).toBeLessThan(ids.indexOf('AS-PKCE'));
-    expect(issuerChecks.every(({ section, active }) => section === 'issuer' && active === undefined)).toBe(
-      true,
-    );
-  });
-});
-
-describe('resource', () => {
-  it('the section judges where the document is before what it says', () => {
-    const ids = resourceChecks.map(({ id }) => id);
-    expect(ids.indexOf('PRM-FOUND')).toBeLessThan(ids.indexOf('PRM-RESOURCE'));
-    expect(
-      resourceChecks.every(({ section, active }) => section === 'resource' && active === undefined),
-    ).toBe(true);
-  });
-});
-
-describe('reach', () => {
-  it('the section begins with the URL and ends with what pages may do', () => {
-    const ids = reachChecks.map(({ id }) => id);
-    expect(ids[0]).toBe('REACH-URL');
-    expect(ids.at(-1)).toBe('CORS-CHALLENGE');
-    expect(reachChecks.every(({ section, active }) => section === 'reach' && active === undefined)).toBe(
-      true,
-    );
-  });
-});
-
-describe('registration', () => {
-  it('the section has each check once, all of them marked that register or ask the authorization endpoint with a client', () => {
-    const ids = registrationChecks.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(registrationChecks.every(({ section }) => section === 'registration')).toBe(true);
-    expect(registrationChecks.filter(({ active }) => !active).map(({ id }) => id)).toEqual([
-      'REG-ALIVE',
-      'REG-CIMD-DOCUMENT',
-    ]);
-  });
-});
-
-describe('token', () => {
-  it('the section has each check once; those that only look at a token run without --active', () => {
-    const ids = tokenChecks.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(tokenChecks.every(({ section }) => section === 'token')).toBe(true);
-    expect(tokenChecks.filter(({ active }) => active !== true).map(({ id }) => id)).toEqual([
-      'TOKEN-CLAIMS',
-      'TOKEN-AUDIENCE',
-      'TOKEN-CLOCK',
-      'TOKEN-ACCEPTED',
-      'TOKEN-SESSION',
-    ]);
-  });
-});
-
 describe('the section "login"', () => {
-  it('has each check once, and all of them write at the server', () => {
-    expect(new Set(loginChecks.map(({ id }) => id)).size).toBe(loginChecks.length);
-    expect(loginChecks.every(({ section, active }) => section === 'login' && active === true)).toBe(true);
-  });
-
   it('finds nothing wrong with a sound server, and passes what can be told', async () => {
     const report = await examineActively();
     expect(report.bad()).toEqual([]);
@@ -132,13 +84,5 @@ describe('the section "login"', () => {
       'skip TOKEN-DPOP',
       'unknown TOKEN-OTHER-AUDIENCE',
     ]);
-  });
-
-  it('names only checks that stand before it as what it needs', () => {
-    const seen = new Set(passiveChecks.map(({ id }) => id));
-    for (const { id, needs = [] } of activeSections) {
-      expect([id, needs.filter((need) => !seen.has(need))]).toEqual([id, []]);
-      seen.add(id);
-    }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Chain, SteppedRequest } from '../../../src/gateway/steps/chain.ts';
+import { Chain } from '../../../src/gateway/steps/chain.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { stepped } from './support/stepped.ts';
 
@@ -42,32 +42,5 @@ describe('the chain of steps', () => {
     const { error } = await (await talk()).ask('tools/call', { name: 'echo' });
     expect(error).toEqual({ code: -32603, message: 'Internal error' });
     expect(JSON.stringify(log)).toContain('secret cause');
-  });
-});
-
-describe('a request among the steps', () => {
-  function request(): SteppedRequest {
-    const ask = async () => ({ result: {} });
-    return new SteppedRequest({ caller: undefined, era: 'modern', behind: {}, ask });
-  }
-
-  describe('a request on its way through the steps', () => {
-    it('tells that it was cancelled, before or after somebody looks', () => {
-      const [looked, unlooked] = [request(), request()];
-      const { signal } = looked;
-      expect([signal.aborted, looked.isCancelled]).toEqual([false, false]);
-      looked.cancel();
-      unlooked.cancel();
-      expect([signal.aborted, unlooked.signal.aborted, unlooked.isCancelled]).toEqual([true, true, true]);
-    });
-
-    it('tells one step of progress, and nobody where none listens', () => {
-      const one = request();
-      one.progress();
-      let count = 0;
-      one.onProgress(() => count++);
-      one.progress();
-      expect(count).toBe(1);
-    });
   });
 });

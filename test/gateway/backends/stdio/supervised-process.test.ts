@@ -1,102 +1,162 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { StdioProcess } from '../../../../src/gateway/backends/stdio/stdio-process.ts';
-import { ProcessStart, StartQueue } from '../../../../src/gateway/backends/stdio/supervised-process.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Restarts } from '../../../../src/gateway/backends/restarts.ts';
+import { createWatchdog } from '../../../../src/gateway/backends/stdio/process-groups.ts';
+import { ProcessPool } from '../../../../src/gateway/backends/stdio/process-pool.ts';
+import { StdioProcess } from '../../../../src/gateway/backends/stdio/stdio-process.ts';
+import {
+  type ProcessProtocol,
+  ProcessStart,
+  StartQueue,
+  SupervisedProcess,
+} from '../../../../src/gateway/backends/stdio/supervised-process.ts';
+import { createLogger } from '../../../../src/observability/logger.ts';
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+const nowMs = () => performance.now();
+const request = (id: number, method = 'echo', text = '') => ({
+  ...{ jsonrpc: '2.0' as const, id, method, params: { text } },
+});
 
-const refusal = { error: { code: -32603, message: 'Enter a token.' } };
+/** A program that answers each request, and ends at a request to crash. */
+const program = `
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method === 'crash') process.exit(1);
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { pid: process.pid } }));
+  });`;
 
-function begin() {
-  const launch = Promise.withResolvers<StdioProcess | typeof refusal>();
-  const launched = { end: vi.fn(() => Promise.resolve()) } as unknown as StdioProcess;
-  const heard: unknown[] = [];
-  const start = new ProcessStart(() => launch.promise, {
-    launched: (process) => heard.push(process),
-    refused: (error) => heard.push(error),
-    failed: () => heard.push('failed'),
+/** Supervises a real program with a handshake of one request. */
+function supervise() {
+  const logger = createLogger('silent');
+  const watchdog = createWatchdog(logger);
+  const pool = new ProcessPool('Program', { total: 1, perAccount: 1 }, nowMs);
+  const restarts = new Restarts(nowMs);
+  const answered = new Map<unknown, unknown>();
+  const protocol = {
+    isBusy: false as boolean,
+    isListenedTo: false as boolean,
+    ping: request(-1),
+    startMs: () => 20_000,
+    adopt: () => undefined,
+    starting: () => undefined,
+    greet: (process) => process.write(request(0, 'hello')),
+    startTimedOut: () => supervised.fail('backend_start_timed_out'),
+    notStarted: () => supervised.fail('backend_not_started'),
+    take({ id, result }: { id?: unknown; result?: { pid?: unknown } }) {
+      if (id !== 0) answered.set(id, result?.pid);
+      else {
+        supervised.becomeReady();
+        supervised.flush();
+      }
+    },
+    takeUnreadable: () => undefined,
+    takeTooLong: () => undefined,
+    evict: () => supervised.stop(),
+    isExcused: () => false,
+    stopped: () => undefined,
+    ended: vi.fn(),
+  } satisfies ProcessProtocol;
+  const supervised: SupervisedProcess = new SupervisedProcess('ada', protocol, {
+    ...{ name: 'Program', pool, restarts, nowMs },
+    ...{ pingMs: 0, pings: { isAnswered: false } },
+    launch: async () =>
+      new StdioProcess({
+        ...{ name: 'Program', command: process.execPath, args: ['-e', program], secrets: [], logger, nowMs },
+        ...{ env: { PATH: String(process.env.PATH) }, maxLineBytes: 100_000, watchdog },
+        patience: { byItselfMs: 500, afterTermMs: 500 },
+      }),
   });
-  return { start, launch, launched, heard };
+  onTestFinished(async () => {
+    supervised.stop('closed');
+    await supervised.hasEnded();
+    watchdog.close();
+  });
+  /** Sends a request, and returns the id of the process that answers. */
+  const ask = async (id: number): Promise<unknown> => {
+    expect(supervised.ensureStarted() ?? supervised.send(request(id))).toBeUndefined();
+    await vi.waitFor(() => expect(answered.has(id)).toBe(true), 10_000);
+    return answered.get(id);
+  };
+  return { supervised, protocol, pool, restarts, ask };
 }
-const settled = () => vi.advanceTimersByTimeAsync(0);
 
-describe('a start of a process', () => {
-  it('tells what became of it: a process, a refusal, or that it failed', async () => {
-    const [well, refused, failed] = [begin(), begin(), begin()];
-    well.launch.resolve(well.launched);
-    refused.launch.resolve(refusal);
-    failed.launch.reject(new Error('no such program'));
-    await settled();
-    expect([well.heard, refused.heard, failed.heard]).toEqual([[well.launched], [refusal.error], ['failed']]);
-    expect(well.launched.end).not.toHaveBeenCalled();
+describe('A supervised process', () => {
+  it('is started by the first request, which waits for the handshake, and serves the next', async () => {
+    const { supervised, pool, ask } = supervise();
+    expect([supervised.state, pool.taken]).toEqual(['idle', 0]);
+    const pid = await ask(1);
+    expect([supervised.state, supervised.process?.pid, await ask(2)]).toEqual(['ready', pid, pid]);
   });
 
-  it('that is over before its process is there ends that process, and tells nothing', async () => {
-    const { start, launch, launched, heard } = begin();
-    start.over();
-    launch.resolve(launched);
-    await settled();
-    expect(launched.end).toHaveBeenCalledOnce();
-    expect(heard).toEqual([]);
+  it('is restarted by the next request after a crash, and later after each crash in a row (T-155)', async () => {
+    const { supervised, protocol, restarts, ask } = supervise();
+    let pid = await ask(1);
+    for (const id of [2, 3, 4]) {
+      supervised.send(request(id, 'crash'));
+      await vi.waitFor(() => expect(protocol.ended).toHaveBeenCalledTimes(id - 1), 10_000);
+      expect(protocol.ended).toHaveBeenLastCalledWith(
+        expect.objectContaining({ reason: 'backend_ended', wasReady: true }),
+      );
+      const before = pid;
+      pid = await ask(id + 10);
+      expect(pid).not.toBe(before);
+    }
+    supervised.send(request(5, 'crash'));
+    await vi.waitFor(() => expect(supervised.state).toBe('idle'), 10_000);
+    expect(restarts.waiting('ada')?.reason).toBe('backend_ended');
+    expect(supervised.ensureStarted()).toMatchObject({ data: { reason: 'backend_restarting' } });
   });
 
-  it('that is over is told of no refusal and no failure: another start may run by then', async () => {
-    const [refused, failed] = [begin(), begin()];
-    refused.start.over();
-    failed.start.over();
-    refused.launch.resolve(refusal);
-    failed.launch.reject(new Error('no such program'));
-    await settled();
-    expect([refused.heard, failed.heard]).toEqual([[], []]);
+  it('is stopped when it was idle for long, but not while it is busy or listened to', async () => {
+    const { supervised, protocol, pool, ask } = supervise();
+    await ask(1);
+    for (const use of ['isBusy', 'isListenedTo'] as const) {
+      protocol[use] = true;
+      pool.endIdle(0);
+      expect(supervised.state).toBe('ready');
+      protocol[use] = false;
+    }
+    pool.endIdle(0);
+    expect([supervised.state, pool.taken]).toEqual(['idle', 0]);
   });
 
-  it('has things happen in time for as long as it is not over', () => {
-    const { start } = begin();
-    const done: string[] = [];
-    start.after(1000, () => done.push('asked'));
-    start.after(2000, () => done.push('given up'));
-    vi.advanceTimersByTime(1000);
-    start.over();
-    vi.advanceTimersByTime(5000);
-    expect(done).toEqual(['asked']);
+  it('is replaced during its start without the loss of a waiting request', async () => {
+    const { supervised, protocol, ask } = supervise();
+    const first = ask(1);
+    supervised.restart();
+    expect(await first).toBe(supervised.process?.pid);
+    expect(protocol.ended).not.toHaveBeenCalled();
+  });
+
+  it('is not started any more once it is closed', () => {
+    const { supervised } = supervise();
+    supervised.stop('closed');
+    expect(supervised.ensureStarted()).toMatchObject({ data: { reason: 'backend_ended' } });
   });
 });
 
-describe('x', () => {
-  const request = (id: number, characters = 0) => ({
-    jsonrpc: '2.0' as const,
-    id,
-    method: 'ping',
-    params: { text: 'x'.repeat(characters) },
+it('A start that is over ends a process that is launched too late, and reports nothing', async () => {
+  const launch = Promise.withResolvers<StdioProcess>();
+  const launched = { end: vi.fn(() => Promise.resolve()) } as unknown as StdioProcess;
+  const reported = vi.fn();
+  const start = new ProcessStart(() => launch.promise, {
+    launched: reported,
+    refused: reported,
+    failed: reported,
   });
-  const half = 8 * 1024 * 1024;
+  start.over();
+  launch.resolve(launched);
+  await vi.waitFor(() => expect(launched.end).toHaveBeenCalledOnce());
+  expect(reported).not.toHaveBeenCalled();
+});
 
-  describe('what waits for a process to be ready', () => {
-    it('is taken in the order it came, once', () => {
-      const queue = new StartQueue();
-      for (const id of [3, 1, 2]) expect(queue.push(request(id))).toBe(true);
-      expect([queue.has(1), queue.has(4)]).toEqual([true, false]);
-      expect(queue.takeAll().map(({ id }) => id)).toEqual([3, 1, 2]);
-      expect([queue.takeAll(), queue.has(1)]).toEqual([[], false]);
-    });
-
-    it('does not go on where nobody wants it any more', () => {
-      const queue = new StartQueue();
-      for (const id of [1, 2, 3]) queue.push(request(id));
-      expect([queue.remove(2), queue.remove(2)]).toEqual([true, false]);
-      expect(queue.takeAll().map(({ id }) => id)).toEqual([1, 3]);
-    });
-
-    it('is no more than 16 Mi characters; what was cancelled or taken leaves room (T-156)', () => {
-      const queue = new StartQueue();
-      expect(queue.push(request(1, half))).toBe(true);
-      expect(queue.push(request(2, half))).toBe(false);
-      expect(queue.push(request(3))).toBe(true);
-      queue.remove(1);
-      expect(queue.push(request(4, half))).toBe(true);
-      expect(queue.push(request(5, half))).toBe(false);
-      queue.takeAll();
-      expect(queue.push(request(6, half))).toBe(true);
-    });
-  });
+it('The requests that wait for a start have 16 Mi characters at most; removed ones leave room (T-156)', () => {
+  const half = 'x'.repeat(8 * 1024 * 1024);
+  const queue = new StartQueue();
+  expect(queue.push(request(1, 'echo', half))).toBe(true);
+  expect(queue.push(request(2, 'echo', half))).toBe(false);
+  expect(queue.push(request(3))).toBe(true);
+  expect([queue.remove(1), queue.remove(1)]).toEqual([true, false]);
+  expect(queue.push(request(4, 'echo', half))).toBe(true);
+  expect(queue.takeAll().map(({ id }) => id)).toEqual([3, 4]);
+  expect(queue.push(request(5, 'echo', half))).toBe(true);
 });
