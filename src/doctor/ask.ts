@@ -1,7 +1,7 @@
 import { requireUrl } from '../client/index.ts';
 import { describeFailure } from '../client/network-failure.ts';
+import { quote } from '../client/quote.ts';
 import { isLocalAddress } from '../client/url-policy.ts';
-import { failureCode } from './failure.ts';
 import type { Subject } from './subject.ts';
 
 /** Result of one request. */
@@ -10,39 +10,39 @@ export type Answer = Answered | Unanswered;
 interface Asked {
   method: string;
   url: string;
-  /** The number of the exchange; empty if nothing was sent. */
+  /** Number of the exchange; empty if nothing was sent. */
   evidence: readonly number[];
 }
 
-/** An answer, as far as it was read. */
+/** A response, as far as it was read. */
 export interface Answered extends Asked {
   kind: 'answered';
   status: number;
   headers: Headers;
-  /** The body, up to a limit; of an event stream what came until its first message. May hold secrets. */
+  /** The body, up to a limit; of an event stream only up to its first message. May contain secrets. */
   text: string;
-  /** True if more would have come. */
+  /** True if the body is longer. */
   truncated: boolean;
 }
 
-/** No answer. */
-export interface Unanswered extends Asked {
+/** A request without a response. */
+interface Unanswered extends Asked {
   kind: 'unanswered';
   /** `refused`: the doctor did not send the request. */
   reason: 'timed_out' | 'unreachable' | 'refused';
-  /** Code of the runtime: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  /** Error code of the runtime: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
   code?: string;
-  /** A sentence. */
+  /** Reason as a sentence. */
   why: string;
 }
 
-/** Longest body read, in bytes. */
+/** Maximum size of a body that is read, in bytes. */
 const maxBodyBytes = 256 * 1024;
 
-/** Longest wait for one answer in milliseconds, unless the subject's context says otherwise. */
+/** Maximum time for one response, in milliseconds, unless the context of the subject has another. */
 export const defaultAnswerMs = 10_000;
 
-/** A message of an event stream with something in it. */
+/** A non-empty message of an event stream. */
 const streamMessage = /(?:^|\n)data:[ ]?\S[^\r\n]*\r?\n\r?\n/;
 
 async function readText(
@@ -69,10 +69,10 @@ async function readText(
 }
 
 /**
- * Sends one request of the examination: in bounded time and size, without following redirects. It never throws.
- * A server on a public host cannot make the doctor ask addresses of the local network (T-185, T-189).
- * @param subject the server under examination
- * @param url where to; one that a server named is judged first
+ * Sends one request with limits of time and size, and without following redirects. Never throws. A server on a public
+ * host cannot make the doctor send requests to the local network (T-185, T-189).
+ * @param subject the examined server
+ * @param url target; checked first if a server named it
  * @param init method, headers, body
  */
 export async function ask(subject: Subject, url: string, init: RequestInit = {}): Promise<Answer> {
@@ -114,4 +114,53 @@ export async function ask(subject: Subject, url: string, init: RequestInit = {})
       why: timeout.aborted ? 'no answer in time' : describeFailure(error),
     };
   }
+}
+
+/**
+ * Returns the error code of a failed fetch, from its deepest cause: `ECONNREFUSED`, `CERT_HAS_EXPIRED`.
+ * @param error rejection of a fetch
+ */
+export function failureCode(error: unknown): string | undefined {
+  let deepest = error;
+  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
+  const { code } = Object(deepest) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Returns the media type of a response in lower case, without parameters; `''` if there is none. */
+export function mediaType({ headers }: Pick<Answered, 'headers'>): string {
+  return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Returns true if a response is an HTML page. */
+export function isHtml({ headers }: Pick<Answered, 'headers'>): boolean {
+  return /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+}
+
+/**
+ * Describes a response in a few words: status and media type, the target of a redirect, or the reason why there is
+ * none.
+ */
+export function describeAnswer(answer: Answer): string {
+  if (answer.kind === 'unanswered')
+    return answer.reason === 'refused' ? `not asked: ${answer.why}` : `no answer (${answer.why})`;
+  const location = answer.headers.get('location');
+  if (answer.status >= 300 && answer.status < 400 && location !== null)
+    return `${answer.status} to ${quote(location)}`;
+  const type = mediaType(answer);
+  return type === ''
+    ? `${answer.status}`
+    : `${answer.status} ${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : quote(type)}`;
+}
+
+/** Statuses of proxies that do not reach the server; 520 and above are Cloudflare's. */
+const statuses = new Set([502, 504, 521, 522, 523, 524, 530]);
+
+/**
+ * Returns true for a response of a proxy that does not reach its server. 503 counts only as a page, as HAProxy and
+ * Apache send it, because starting servers send it, too.
+ * @see RFC 9110 sections 15.6.3 to 15.6.5
+ */
+export function isGatewayError(answer: Pick<Answered, 'status' | 'headers'>): boolean {
+  return statuses.has(answer.status) || (answer.status === 503 && isHtml(answer));
 }

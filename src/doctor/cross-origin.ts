@@ -1,5 +1,4 @@
-import type { Answer } from './ask.ts';
-import { describeAnswer } from './describe-answer.ts';
+import { type Answer, describeAnswer } from './ask.ts';
 import { quoteOrMissing } from './document.ts';
 import { browserOrigin } from './requests.ts';
 

@@ -1,22 +1,22 @@
 import { quote } from '../client/quote.ts';
-import type { Answer } from './ask.ts';
-import { describeAnswer, mediaType } from './describe-answer.ts';
+import { isLocalAddress } from '../client/url-policy.ts';
+import { isLoopbackHost } from '../oauth/redirect-uri.ts';
+import { type Answer, describeAnswer, mediaType } from './ask.ts';
 
 /** Content of a well-known location. */
 export type Published =
-  /** A JSON object, as clients want it; `slip` is what not all of them forgive, a sentence without its end. */
+  /** A JSON object as clients expect it. `slip`: a fault that some clients reject, as a sentence without its end. */
   | { kind: 'document'; members: Record<string, unknown>; slip?: string }
-  /** Nothing: clients ask the next place. */
+  /** Nothing: clients continue with the next location. */
   | { kind: 'absent' }
-  /** Something that is no document; `why` is a sentence without its end. */
+  /** Something else; `why` is a sentence without its end. */
   | { kind: 'unusable'; why: string };
 
-/** Statuses that say that nothing is there. */
+/** Statuses of a missing document. */
 const absentStatuses = new Set([404, 405, 410]);
 
 /**
- * Reads the answer of a well-known place as clients do: 200, a JSON media type, one JSON object.
- * @param answer what the place answered
+ * Reads the response of a well-known location as clients do: status 200, a JSON media type, one JSON object.
  * @see RFC 9728 section 3.2; RFC 8414 section 3.2
  */
 export function readDocument(answer: Answer): Published {
@@ -47,14 +47,40 @@ export function readDocument(answer: Answer): Published {
     : { kind: 'document', members };
 }
 
-/** A member of a document, or a field of a head, inside a sentence: in quotes, or the word that it is missing. */
+/** Formats a member or header for a sentence: quoted, or the word `missing`. */
 export function quoteOrMissing(value: unknown): string {
   return value === undefined || value === null ? 'missing' : quote(value);
 }
 
-/** @returns the strings of a member that should be a list; undefined if it is no list */
+/** Returns the strings of a list; undefined if the value is no list. */
 export function stringsOf(value: unknown): string[] | undefined {
   return Array.isArray(value)
     ? value.filter((entry): entry is string => typeof entry === 'string')
     : undefined;
+}
+
+/** Domains that only private networks resolve. */
+const privateName = /\.(?:local|internal|lan|intranet|corp|home|svc|cluster\.local)$/i;
+
+/**
+ * Returns the reason why clients cannot use a published URL: it is in the server's own network, or is http although the
+ * server is https. Undefined if they can.
+ * @param published URL of a document or challenge
+ * @param called URL that the server is called by
+ */
+export function internalFault(published: string, called: string): string | undefined {
+  const url = URL.parse(published);
+  const from = URL.parse(called);
+  if (!url || !from || url.hostname === from.hostname) {
+    const downgraded = url && from && from.protocol === 'https:' && url.protocol === 'http:';
+    return downgraded ? 'is http, while the server is called by https' : undefined;
+  }
+  const { hostname } = url;
+  const isName = !hostname.startsWith('[') && !/^[\d.]+$/.test(hostname);
+  if (isName && !isLoopbackHost(hostname) && !hostname.includes('.'))
+    return `has the host ${hostname}, a name of an inner network`;
+  if (isName && privateName.test(hostname)) return `has the host ${hostname}, a name of an inner network`;
+  if (isLocalAddress(hostname) && !isLocalAddress(from.hostname))
+    return `has the host ${hostname}, which clients cannot reach`;
+  return undefined;
 }

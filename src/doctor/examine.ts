@@ -1,50 +1,47 @@
 import type { Exchange } from '../client/index.ts';
-import type { Check } from './check.ts';
-import { chooseChecks } from './choice.ts';
+import { type Check, type Finding, type Judgement, skip, unknown } from './check.ts';
 import { type Examination, type ExaminationOptions, openExamination } from './examination.ts';
-import type { Finding, Judgement } from './finding.ts';
-import { skip, unknown } from './judgements.ts';
 import { urlWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** Result of an examination. */
 export interface Report {
-  /** URL as it was given, but for secrets in it. */
+  /** The URL as given, but without secrets. */
   url: string;
   /** Epoch seconds. */
   startedAt: number;
-  /** True if clients could be registered and logins made. */
+  /** True if registrations and logins were allowed. */
   active: boolean;
-  /** True if it was ended early. */
+  /** True if it was stopped early. */
   stopped: boolean;
-  /** In the order in which the checks ran. */
+  /** Findings in the order of the checks. */
   findings: readonly Finding[];
-  /** Everything that went over the wire, without secrets. `Finding.evidence` has their numbers. */
+  /** All exchanges without secrets. `Finding.evidence` has their numbers. */
   exchanges: readonly Exchange[];
 }
 
-/** Target, checks and listeners of an examination. */
-export interface ExamineOptions extends ExaminationOptions {
-  /** In the order in which they run; a check stands behind those it needs. */
+/** Options of an examination. */
+interface ExamineOptions extends ExaminationOptions {
+  /** Checks in their order; a check follows those that it needs. */
   checks: readonly Check[];
   /**
    * Ids of the checks to run; all by default. Their prerequisites also run, and are reported if they explain a result.
    */
   only?: readonly string[] | undefined;
-  /** Ids of checks not to run. */
+  /** Ids of checks that do not run. */
   skip?: readonly string[] | undefined;
-  /** Ends the examination early: what did not run is `unknown`. */
+  /** Stops the examination early: checks that did not run are `unknown`. */
   signal?: AbortSignal | undefined;
-  /** Told before a check runs. */
+  /** Called before each check. */
   onCheck?: ((check: Check, position: number, count: number) => void) | undefined;
 }
 
-/** Longest time for one check in milliseconds, unless it says otherwise. */
+/** Maximum time for one check by default, in milliseconds. */
 const defaultPatienceMs = 60_000;
 
-/** Most exchanges named as evidence of a finding that names none itself. */
+/** Maximum number of exchanges as evidence of a finding that names none itself. */
 const maxEvidence = 12;
 
-/** The first cause among what a check needs: the failed one itself, or what that one was skipped because of. */
+/** Returns the first cause among the needed checks: the failed one itself, or the cause of a skipped one. */
 function causeOf(check: Check, findings: ReadonlyMap<string, Finding>): string | undefined {
   for (const id of check.needs ?? []) {
     const finding = findings.get(id);
@@ -82,11 +79,10 @@ async function judge(check: Check, examination: Examination, signal: AbortSignal
 }
 
 /**
- * Examines a server: runs the checks one after another, each in bounded time. A check that breaks is `unknown`, never
- * `pass`; one that needs a failed one is skipped and says because of which. At the end what was left behind at the
- * server is taken back.
- * @param options server, means and checks
- * @throws RangeError if `only` or `skip` name a check that does not exist
+ * Examines a server: runs the checks one after another, each with a time limit. A check that throws is `unknown`, never
+ * `pass`; a check that needs a failed one is skipped with the cause. At the end registrations and tokens are removed
+ * from the server.
+ * @throws RangeError if `only` or `skip` name an unknown check
  */
 export async function examine(options: ExamineOptions): Promise<Report> {
   const { asked, running } = chooseChecks(options.checks, options);
@@ -121,4 +117,37 @@ export async function examine(options: ExamineOptions): Promise<Report> {
     findings: [...findings.values()].filter(({ id }) => asked.has(id) || causes.has(id)),
     exchanges: examination.exchanges,
   };
+}
+
+/** The checks to run, and those to report. */
+interface Choice {
+  /** Ids to report. */
+  asked: ReadonlySet<string>;
+  /** The requested checks and those that they need, in order. */
+  running: readonly Check[];
+}
+
+/**
+ * Chooses checks.
+ * @param checks all checks, in order
+ * @param wishes ids to run (`only`) and to leave out (`skip`)
+ * @throws RangeError with the unknown ids
+ */
+export function chooseChecks(
+  checks: readonly Check[],
+  wishes: { only?: readonly string[] | undefined; skip?: readonly string[] | undefined },
+): Choice {
+  const byId = new Map(checks.map((check) => [check.id, check]));
+  const { only, skip = [] } = wishes;
+  const unknown = [...(only ?? []), ...skip].filter((id) => !byId.has(id));
+  if (unknown.length > 0) throw new RangeError(`There is no check ${unknown.join(', ')}.`);
+  const asked = new Set((only ?? [...byId.keys()]).filter((id) => !skip.includes(id)));
+  const needed = new Set<string>();
+  const need = (id: string): void => {
+    if (needed.has(id) || skip.includes(id)) return;
+    needed.add(id);
+    for (const before of byId.get(id)?.needs ?? []) need(before);
+  };
+  for (const id of asked) need(id);
+  return { asked, running: checks.filter(({ id }) => needed.has(id)) };
 }

@@ -7,14 +7,12 @@ export const legacyRevision = '2025-11-25';
 /** The newest revision, which has no handshake. */
 const modernRevision = '2026-07-28';
 
-/** An origin that a browser client of today has: MCP Inspector. */
+/** Origin of a common browser client: MCP Inspector. */
 export const browserOrigin = 'http://localhost:6274';
 
 /**
- * A POST of one JSON-RPC request as MCP clients send it.
- * @param method its method
- * @param params its parameters
- * @param headers more fields, such as `Authorization`
+ * Builds a POST of one JSON-RPC request as MCP clients send it.
+ * @param headers additional headers, such as `Authorization`
  */
 export function mcpRequest(
   method: string,
@@ -33,17 +31,14 @@ export function mcpRequest(
 }
 
 /**
- * The first request of a client of the revisions up to 2025-11-25.
- * @param headers more fields
+ * Builds the first request of a client of the revisions up to 2025-11-25.
+ * @param headers additional headers
  */
 export function initializeRequest(headers: Record<string, string> = {}): RequestInit {
   return mcpRequest('initialize', { protocolVersion: legacyRevision, capabilities: {}, clientInfo }, headers);
 }
 
-/**
- * A request of 2026-07-28: it stands alone, without a handshake.
- * @param method its method
- */
+/** Builds a request of 2026-07-28, which needs no handshake. */
 export function modernRequest(method: string): RequestInit {
   const member = 'io.modelcontextprotocol';
   const meta = {
@@ -59,9 +54,9 @@ export function modernRequest(method: string): RequestInit {
 }
 
 /**
- * Builds the preflight request that a browser sends before a page's request.
- * @param method the method that the page wants to use
- * @param headers the fields that the page wants to send
+ * Builds the preflight request of a browser.
+ * @param method method of the page's request
+ * @param headers names of its headers
  * @see WHATWG Fetch "CORS-preflight fetch"
  */
 export function preflightRequest(method: string, headers: readonly string[]): RequestInit {

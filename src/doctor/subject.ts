@@ -1,23 +1,43 @@
-import type { ClientContext, Exchange } from '../client/index.ts';
-import type { LoginMeans } from './login/login-means.ts';
+import type { AuthorizationAgent } from '../client/authorization/code-login.ts';
+import type { ClientContext, CredentialStore, Exchange, GivenClient } from '../client/index.ts';
 
-/** Finds something out about the server. It throws only what nobody foresaw: no answer is an answer. */
+/** Determines a fact about the server. A missing response is a fact, too; only unexpected errors are thrown. */
 export type Probe<T> = (subject: Subject) => Promise<T>;
 
-/** The server under examination, and what was found out so far. */
+/** The examined server, with the known facts. */
 export interface Subject {
   /** URL of the MCP server as the user gave it, byte for byte. */
   url: string;
-  /** Its fetch writes every exchange down. */
+  /** Its fetch records every exchange. */
   context: ClientContext;
-  /** True if it may register clients and log in. */
+  /** Allows registrations and logins. */
   active: boolean;
-  /** Login means. */
+  /** Options of logins. */
   login?: LoginMeans;
-  /** All exchanges so far, of whatever check. */
+  /** All exchanges so far, of all checks. */
   exchanges: readonly Exchange[];
-  /** Runs a probe once; all who ask for it get the same answer. A probe is known by its identity. */
+  /** Runs a probe once; all callers get the same result. Probes are distinguished by identity. */
   fact<T>(probe: Probe<T>): Promise<T>;
-  /** Has something done when the examination is over, the latest first: what was registered or issued is taken back. */
+  /** Runs a task when the examination is over, the latest first, to delete registrations and tokens. */
   atEnd(task: () => Promise<unknown>): void;
+}
+
+/** Options of logins. Checks that lack theirs are `unknown`. */
+export interface LoginMeans {
+  /** Opens an agent for one consent, does the work, and closes the agent. Called at most twice in one examination. */
+  withAgent?: <T>(work: (agent: AuthorizationAgent) => Promise<T>) => Promise<T>;
+  /** A client that was registered beforehand, for servers without registration. */
+  given?: GivenClient;
+  /** URL of the client ID metadata document of the user's client. */
+  clientIdMetadataUrl?: string;
+  /** Name of the user's client, for servers that allow only some names. */
+  clientName?: string;
+  /** The user's own logins, which are only read. */
+  kept?: CredentialStore;
+  /** Another resource of the same authorization server. */
+  otherResource?: string;
+  /** Times at which a used refresh token is tried again, in seconds after its use, rising. */
+  reuseAfterSeconds?: readonly number[];
+  /** Times at which a revoked access token is tried again, in seconds after its revocation, rising. */
+  revokedAfterSeconds?: readonly number[];
 }

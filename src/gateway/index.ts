@@ -1,12 +1,16 @@
 export { createAggregate } from './aggregate/aggregate.ts';
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
-export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
-export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
-export { createCredentials, joinChanges, type PlacedValue } from './credentials/create-credentials.ts';
+export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote/remote-backend.ts';
+export { createStdioBackend, type StdioBackendOptions } from './backends/stdio/stdio-backend.ts';
+export {
+  checkFits,
+  createCredentials,
+  joinChanges,
+  type PlacedValue,
+} from './credentials/create-credentials.ts';
 export type { CredentialSource, PersonalCredentials } from './credentials/credentials.ts';
 export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
-export { checkFits } from './credentials/placing.ts';
 export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
 export { withWaitingServers } from './credentials/waiting-server.ts';
 export {

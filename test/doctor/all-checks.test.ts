@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { allChecks } from '../../src/doctor/all-checks.ts';
+import {
+  allChecks,
+  issuerChecks,
+  loginChecks,
+  passiveChecks,
+  reachChecks,
+  registrationChecks,
+  resourceChecks,
+  tokenChecks,
+} from '../../src/doctor/all-checks.ts';
 import { thisMachine } from '../../src/doctor/machine/machine.ts';
+import { examineActively } from './support/login.ts';
 
 const checks = allChecks({ machine: thisMachine({}), proxy: {} });
 
@@ -31,5 +41,48 @@ describe('the checks', () => {
     const without = allChecks({ machine: thisMachine({}) });
     expect(without.some(({ section }) => section === 'proxy')).toBe(false);
     expect(checks.some(({ section }) => section === 'proxy')).toBe(true);
+  });
+});
+
+describe('each section', () => {
+  it.each([
+    ['reach', reachChecks, reachChecks.length],
+    ['resource', resourceChecks, resourceChecks.length],
+    ['issuer', issuerChecks, issuerChecks.length],
+    ['registration', registrationChecks, 2],
+    ['login', loginChecks, 0],
+    ['token', tokenChecks, 5],
+  ])(
+    '%s has its own checks, of which only those run without --active that write nothing',
+    (section, own, passive) => {
+      expect(own.filter((check) => check.section !== section)).toEqual([]);
+      expect(own.filter(({ active }) => !active)).toHaveLength(passive);
+    },
+  );
+
+  it('writes nothing at a server that is only looked at, and looks at successes last', () => {
+    expect(passiveChecks.filter(({ active }) => active)).toEqual([]);
+    expect(passiveChecks.at(-1)?.id).toBe('CHALLENGE-ON-SUCCESS');
+  });
+});
+
+describe('the section "login"', () => {
+  it('finds nothing wrong with a sound server, and passes what can be told', async () => {
+    const report = await examineActively();
+    expect(report.bad()).toEqual([]);
+    const others = report.findings
+      .filter(({ verdict }) => verdict !== 'pass')
+      .map(({ id, verdict }) => `${verdict} ${id}`);
+    expect(others).toEqual([
+      'skip REG-ALIVE',
+      'skip REG-CIMD-DOCUMENT',
+      'skip REG-CLIENT-NAME',
+      'skip REG-CIMD-ACCEPTED',
+      'skip REG-CIMD-FETCHED',
+      'skip TOKEN-SCOPE-CHALLENGE',
+      'skip TOKEN-STEP-UP',
+      'skip TOKEN-DPOP',
+      'unknown TOKEN-OTHER-AUDIENCE',
+    ]);
   });
 });

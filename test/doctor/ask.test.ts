@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '../../src/doctor/ask.ts';
+import {
+  type Answer,
+  ask,
+  describeAnswer,
+  failureCode,
+  isGatewayError,
+  mediaType,
+} from '../../src/doctor/ask.ts';
 import { openExamination } from '../../src/doctor/examination.ts';
-import type { Fault } from './support/server.ts';
-import { startServer } from './support/server.ts';
+import { type Fault, startServer } from './support/server.ts';
 
 async function subjectOf(fault?: Fault, url?: string) {
   const server = await startServer(fault ? { fault } : {});
@@ -97,4 +103,57 @@ describe('one request of the doctor', () => {
     expect(server.requests).toEqual([]);
     expect(subject.exchanges).toEqual([]);
   });
+});
+
+describe('the code of a failure', () => {
+  it('the code of a failure is that of its deepest cause', async () => {
+    const error = await fetch('http://127.0.0.1:9/').catch((thrown: unknown) => thrown);
+    expect(
+      failureCode(new Error('outer', { cause: Object.assign(new Error('inner'), { code: 'EPROTO' }) })),
+    ).toBe('EPROTO');
+    expect(failureCode(new Error('none'))).toBeUndefined();
+    expect(failureCode('text')).toBeUndefined();
+    expect(error).toBeInstanceOf(Error);
+  });
+});
+
+describe('an answer in words', () => {
+  function answered(status: number, headers: Record<string, string> = {}): Answer & { kind: 'answered' } {
+    const asked = { method: 'GET', url: 'https://a/', evidence: [1] };
+    return { kind: 'answered', ...asked, status, headers: new Headers(headers), text: '', truncated: false };
+  }
+
+  it('an answer is described by what decides: status, type, target, or why there is none', () => {
+    expect(describeAnswer(answered(404))).toBe('404');
+    expect(describeAnswer(answered(200, { 'content-type': 'Text/HTML; charset=utf-8' }))).toBe(
+      '200 text/html',
+    );
+    expect(describeAnswer(answered(200, { 'content-type': 'so what' }))).toBe('200 "so what"');
+    expect(describeAnswer(answered(302, { location: '/login' }))).toBe('302 to "/login"');
+    const none = { kind: 'unanswered' as const, method: 'GET', url: 'x', evidence: [] };
+    expect(describeAnswer({ ...none, reason: 'unreachable', why: 'the connection was refused' })).toBe(
+      'no answer (the connection was refused)',
+    );
+    expect(describeAnswer({ ...none, reason: 'refused', why: 'it is no URL' })).toBe(
+      'not asked: it is no URL',
+    );
+    expect(mediaType(answered(200, { 'content-type': 'Application/JSON;x=1' }))).toBe('application/json');
+  });
+});
+
+describe('an answer of a gateway', () => {
+  it.each([
+    [502, 'application/json', true],
+    [504, 'text/html', true],
+    [522, 'text/plain', true],
+    [503, 'text/html; charset=utf-8', true],
+    [503, 'application/json', false],
+    [500, 'text/html', false],
+    [401, 'text/html', false],
+  ])(
+    'status %i as %s is of a proxy that does not reach the server: %s (RFC 9110 section 15.6)',
+    (status, type, is) => {
+      expect(isGatewayError({ status, headers: new Headers({ 'content-type': type }) })).toBe(is);
+    },
+  );
 });

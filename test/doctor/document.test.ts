@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/doctor/ask.ts';
-import { readDocument, stringsOf } from '../../src/doctor/document.ts';
+import { internalFault, readDocument, stringsOf } from '../../src/doctor/document.ts';
 
 function answered(status: number, type: string, text: string, truncated = false): Answer {
   const asked = { method: 'GET', url: 'https://a/', evidence: [1] };
@@ -44,5 +44,35 @@ describe('what a well-known place holds', () => {
   it('has lists of strings', () => {
     expect(stringsOf(['a', 1, 'b'])).toEqual(['a', 'b']);
     expect(stringsOf('a')).toBeUndefined();
+  });
+});
+
+describe('an internal host', () => {
+  const called = 'https://mcp.example.com/mcp';
+
+  describe('an address that a server publishes', () => {
+    it.each([
+      ['http://backend:8080/mcp', 'the host backend, a name of an inner network'],
+      ['https://mcp.default.svc.cluster.local/mcp', 'a name of an inner network'],
+      ['http://app.internal/mcp', 'app.internal'],
+      ['http://localhost:3000/mcp', 'localhost, which clients cannot reach'],
+      ['http://10.1.2.3/mcp', '10.1.2.3, which clients cannot reach'],
+      ['http://[::1]:3000/mcp', '[::1], which clients cannot reach'],
+      ['http://mcp.example.com/mcp', 'is http, while the server is called by https'],
+    ])('leads into the inner network: %s', (published, why) => {
+      expect(internalFault(published, called)).toContain(why);
+    });
+
+    it.each(['https://mcp.example.com/mcp', 'https://login.example.com', 'https://8.8.8.8/', 'nonsense'])(
+      'is fit for clients, or no matter of this rule: %s',
+      (published) => {
+        expect(internalFault(published, called)).toBeUndefined();
+      },
+    );
+
+    it('may be local where the server is', () => {
+      expect(internalFault('http://localhost:3001', 'http://127.0.0.1:3000/mcp')).toBeUndefined();
+      expect(internalFault('http://192.168.1.5/', 'http://localhost:3000/mcp')).toBeUndefined();
+    });
   });
 });

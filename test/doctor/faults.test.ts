@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { createMemoryStore } from '../../src/client/index.ts';
-import { passiveChecks } from '../../src/doctor/passive-checks.ts';
-import { keptClientCheck } from '../../src/doctor/registration/kept-client-check.ts';
+import { passiveChecks } from '../../src/doctor/all-checks.ts';
+import { keptClientCheck } from '../../src/doctor/registration/policy-checks.ts';
 import type { Reply } from './support/http.ts';
 import { expectOneFault, type FaultCase } from './support/one-fault.ts';
 import { routeNames, type TestServer } from './support/server.ts';

@@ -1,7 +1,7 @@
 import { allChecks } from '../../src/doctor/all-checks.ts';
 import type { Check } from '../../src/doctor/check.ts';
 import { thisMachine } from '../../src/doctor/machine/machine.ts';
-import { profiles } from '../../src/doctor/profiles/profiles.ts';
+import { profiles } from '../../src/doctor/profiles/profile-checks.ts';
 
 const headings: Readonly<Record<Check['section'], string>> = {
   reach: 'Reach and challenge',

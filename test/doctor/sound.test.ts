@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { passiveChecks } from '../../src/doctor/passive-checks.ts';
+import { passiveChecks } from '../../src/doctor/all-checks.ts';
 import { startGatehouse } from '../support/gatehouse.ts';
 import { examined } from './support/examine.ts';
 import { startServer } from './support/server.ts';

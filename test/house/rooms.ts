@@ -57,8 +57,13 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'doctor',
-    may: ['oauth', 'client', 'client/node'],
+    may: ['oauth', 'client', 'client/node', 'doctor/machine/hosts/json-with-comments.ts'],
     neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'doctor/machine/hosts/json-with-comments.ts',
+    may: [],
+    neverPackages: ['node:*', ...web, engine, ...nativePackages],
   },
   {
     name: 'upstream',
@@ -265,6 +270,7 @@ export const rooms: readonly Room[] = [
       'client',
       'client/node',
       'doctor',
+      'doctor/machine/hosts/json-with-comments.ts',
       'observability',
       'upstream/examination',
       'composition/settings-check.ts',

@@ -3,16 +3,20 @@ import { readMembers } from '../../oauth/foreign-json.ts';
 import { isSameIssuer } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
-import type { Check } from '../check.ts';
-import { quoteOrMissing } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
+import { internalFault, quoteOrMissing } from '../document.ts';
 import { firstRefusal } from '../reach/anonymous.ts';
 import { describePlace, resourceDocument } from '../resource/places.ts';
-import { judgingMetadata } from './judging.ts';
-import { askPlace, issuerDocument, issuerPlaces, namedIssuer, wrongPlaces } from './places.ts';
+import {
+  askPlace,
+  issuerDocument,
+  issuerPlaces,
+  judgingMetadata,
+  namedIssuer,
+  wrongPlaces,
+} from './places.ts';
 
-/** The issuer's own name is one. */
+/** Checks that the issuer identifier is valid. */
 const issuerForm: Check = {
   id: 'AS-ISSUER-FORM',
   section: 'issuer',
@@ -38,7 +42,7 @@ const issuerForm: Check = {
   },
 };
 
-/** There is metadata. */
+/** Checks that there is metadata. */
 const found: Check = {
   id: 'AS-FOUND',
   section: 'issuer',
@@ -90,7 +94,7 @@ const found: Check = {
   },
 };
 
-/** Each member can be read. */
+/** Checks the types of the members. */
 const memberTypes: Check = {
   id: 'AS-MEMBERS',
   section: 'issuer',
@@ -116,7 +120,7 @@ const memberTypes: Check = {
   }),
 };
 
-/** It is this issuer's. */
+/** Checks that the metadata belongs to this issuer. */
 const issuer: Check = {
   id: 'AS-ISSUER',
   section: 'issuer',
@@ -143,7 +147,7 @@ const issuer: Check = {
   }),
 };
 
-/** The two documents say the same. */
+/** Checks that both documents have the same content. */
 const agree: Check = {
   id: 'AS-AGREE',
   section: 'issuer',
@@ -180,7 +184,7 @@ const agree: Check = {
   }),
 };
 
-/** Whichever is chosen, the login goes on. */
+/** Checks that all listed authorization servers have metadata. */
 const others: Check = {
   id: 'AS-OTHERS',
   section: 'issuer',
@@ -202,12 +206,12 @@ const others: Check = {
   },
 };
 
-/** Returns true if an issuer has metadata at one of its places. */
+/** Returns true if an issuer has metadata at one of its locations. */
 async function askIssuer(subject: Parameters<Check['judge']>[0], issuer: string): Promise<boolean> {
   for (const url of authorizationServerMetadataUrls(issuer))
     if ((await askPlace(subject, url)).published.kind === 'document') return true;
   return false;
 }
 
-/** Checks of where the metadata is, and whose. */
+/** Checks of the location and the owner of the metadata. */
 export const discoveryChecks: readonly Check[] = [issuerForm, found, memberTypes, issuer, agree, others];

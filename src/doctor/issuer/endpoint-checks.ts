@@ -2,21 +2,17 @@ import { quote } from '../../client/quote.ts';
 import { isKnownEndpoint } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls, fallbackEndpoints } from '../../oauth/well-known.ts';
-import { type Answer, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Answer, ask, describeAnswer } from '../ask.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
 import { mayRead, preflightFault } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import { quoteOrMissing } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { internalFault, quoteOrMissing } from '../document.ts';
 import { browserOrigin, preflightRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { judgingMetadata } from './judging.ts';
-import { askPlace, issuerDocument } from './places.ts';
+import { askPlace, issuerDocument, judgingMetadata } from './places.ts';
 
 const section = 'issuer';
 
-/** Endpoints of the metadata that a login needs or uses. */
+/** Endpoints that a login needs or uses. */
 const endpointNames = [
   'authorization_endpoint',
   'token_endpoint',
@@ -25,7 +21,7 @@ const endpointNames = [
   'device_authorization_endpoint',
 ] as const;
 
-/** The endpoints are URLs. */
+/** Checks that the endpoints are valid URLs. */
 const endpoints: Check = {
   id: 'AS-ENDPOINTS',
   section,
@@ -61,7 +57,7 @@ const endpoints: Check = {
   }),
 };
 
-/** Codes and secrets go to the server that was asked about. */
+/** Checks that the endpoints belong to the expected server, which gets codes and secrets. */
 const origins: Check = {
   id: 'AS-ENDPOINT-ORIGIN',
   section,
@@ -84,7 +80,7 @@ const origins: Check = {
   }),
 };
 
-/** Fact: what authorization and token endpoint answer to a request with nothing in it. */
+/** Fact: the responses of authorization and token endpoint to an empty request. */
 async function emptyRequests(
   subject: Subject,
 ): Promise<{ authorization: Answer; token: Answer } | undefined> {
@@ -101,7 +97,7 @@ async function emptyRequests(
   };
 }
 
-/** Somebody is behind the URLs. */
+/** Checks that the endpoints respond. */
 const reachable: Check = {
   id: 'AS-ENDPOINTS-ANSWER',
   section,
@@ -136,7 +132,7 @@ const reachable: Check = {
   },
 };
 
-/** Clients in a browser can log in. */
+/** Checks that clients in a browser can log in. */
 const cors: Check = {
   id: 'AS-CORS',
   section,
@@ -167,7 +163,7 @@ const cors: Check = {
   }),
 };
 
-/** Fact: whether the origin of the MCP server has what clients of 2025-03-26 look for. */
+/** Fact: if the origin of the MCP server has the endpoints that clients of 2025-03-26 expect. */
 async function oldPlaces(subject: Subject): Promise<string | undefined> {
   const { origin } = new URL(subject.url);
   const [place = ''] = authorizationServerMetadataUrls(origin);
@@ -177,7 +173,7 @@ async function oldPlaces(subject: Subject): Promise<string | undefined> {
   return answer.kind === 'answered' && answer.status !== 404 && answer.status < 500 ? authorize : undefined;
 }
 
-/** Old clients find a way. */
+/** Checks that clients of 2025-03-26 can log in. */
 const compatibility: Check = {
   id: 'AS-COMPATIBILITY',
   section,

@@ -1,20 +1,21 @@
 import { authorizationServerMetadataUrls, pathOf, wellKnown } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
+import { type Check, type Judgement, skip } from '../check.ts';
 import { type Published, readDocument, stringsOf } from '../document.ts';
 import { legacyRevision } from '../requests.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 
-/** The authorization server as the resource names it. */
-export interface NamedIssuer {
+/** The authorization server that the resource names. */
+interface NamedIssuer {
   issuer: string;
-  /** Source of the location; `origin`: none, and clients of 2025-03-26 use the origin of the server. */
+  /** Source of its name; `origin`: the resource names none, and clients of 2025-03-26 use the origin of the server. */
   by: 'metadata' | 'origin';
   /** Further entries of `authorization_servers`. */
   others: readonly string[];
 }
 
-/** Fact: which issuer clients go to; undefined if the metadata names none that is a URL. */
+/** Fact: the authorization server that clients use; undefined if the metadata names no valid URL. */
 export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undefined> {
   const resource = await subject.fact(resourceDocument);
   if (!resource) return { issuer: new URL(subject.url).origin, by: 'origin', others: [] };
@@ -24,14 +25,14 @@ export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undef
     : undefined;
 }
 
-/** A place where authorization server metadata may stand, and what is there. */
+/** A possible location of authorization server metadata, and its content. */
 export interface IssuerPlace {
   url: string;
   answer: Answer;
   published: Published;
 }
 
-/** Asks one place as clients do. */
+/** Requests one location as clients do. */
 export async function askPlace(subject: Subject, url: string): Promise<IssuerPlace> {
   const answer = await ask(subject, url, {
     headers: { accept: 'application/json', 'mcp-protocol-version': legacyRevision },
@@ -68,7 +69,7 @@ export async function wrongPlaces(subject: Subject): Promise<readonly IssuerPlac
 }
 
 /** The metadata of the authorization server. */
-export interface IssuerDocument extends NamedIssuer {
+interface IssuerDocument extends NamedIssuer {
   url: string;
   answer: Answer;
   members: Record<string, unknown>;
@@ -84,4 +85,20 @@ export async function issuerDocument(subject: Subject): Promise<IssuerDocument |
     if (published.kind === 'document')
       return { ...named, url, answer, members: published.members, slip: published.slip };
   return undefined;
+}
+
+/**
+ * Judges the metadata of the authorization server, if there is any. The exchange that brought it is the evidence unless
+ * the judgement names another.
+ * @param judge what the check does with it
+ */
+export function judgingMetadata(
+  judge: (document: IssuerDocument, subject: Subject) => Judgement | Promise<Judgement>,
+): Check['judge'] {
+  return async (subject) => {
+    const document = await subject.fact(issuerDocument);
+    return document
+      ? { evidence: document.answer.evidence, ...(await judge(document, subject)) }
+      : skip('There is no metadata of the authorization server.');
+  };
 }

@@ -1,13 +1,13 @@
 import { quote } from '../../client/quote.ts';
-import type { Check } from '../check.ts';
-import { quoteOrMissing, stringsOf } from '../document.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
-import { judgingMetadata } from './judging.ts';
+import { ask } from '../ask.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
+import { quoteOrMissing, readDocument, stringsOf } from '../document.ts';
+import { judgingMetadata } from './places.ts';
 
 const section = 'issuer';
 const needs = ['AS-FOUND'] as const;
 
-/** Codes cannot be stolen. */
+/** Checks for PKCE, which protects codes from theft. */
 const pkce: Check = {
   id: 'AS-PKCE',
   section,
@@ -26,7 +26,7 @@ const pkce: Check = {
   }),
 };
 
-/** The flow of MCP clients is on offer. */
+/** Checks for the flow of MCP clients. */
 const responseTypes: Check = {
   id: 'AS-RESPONSE-TYPES',
   section,
@@ -46,7 +46,7 @@ const responseTypes: Check = {
   }),
 };
 
-/** Logins last. */
+/** Checks for refresh tokens, without which logins are short. */
 const grantTypes: Check = {
   id: 'AS-GRANT-TYPES',
   section,
@@ -69,7 +69,7 @@ const grantTypes: Check = {
   }),
 };
 
-/** Answers say who sent them. */
+/** Checks for `iss` in authorization responses. */
 const iss: Check = {
   id: 'AS-ISS',
   section,
@@ -86,7 +86,7 @@ const iss: Check = {
   }),
 };
 
-/** Unknown clients can become known. If the user has a client id, others still have none. */
+/** Checks that unknown clients can register. Even if the user has a client id, others have none. */
 const registration: Check = {
   id: 'AS-REGISTRATION',
   section,
@@ -108,7 +108,7 @@ const registration: Check = {
   }),
 };
 
-/** Clients without a secret can redeem codes. */
+/** Checks that clients without a secret can redeem codes. */
 const clientAuthentication: Check = {
   id: 'AS-CLIENT-AUTH',
   section,
@@ -130,7 +130,7 @@ const clientAuthentication: Check = {
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Logins without a browser are announced whole. */
+/** Checks that the device flow is announced completely. */
 const device: Check = {
   id: 'AS-DEVICE',
   section,
@@ -152,7 +152,7 @@ const device: Check = {
   }),
 };
 
-/** Logins can be ended. */
+/** Checks that tokens can be revoked. */
 const revocation: Check = {
   id: 'AS-REVOCATION',
   section,
@@ -168,7 +168,7 @@ const revocation: Check = {
   }),
 };
 
-/** Checks of what the metadata offers. */
+/** Checks of the supported features. */
 export const supportChecks: readonly Check[] = [
   pkce,
   responseTypes,
@@ -179,3 +179,62 @@ export const supportChecks: readonly Check[] = [
   device,
   revocation,
 ];
+
+/** Members of private keys (RFC 7518 sections 6.2.2 and 6.3.2). */
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
+
+/** Checks that the keys can verify tokens. */
+const keys: Check = {
+  id: 'AS-KEYS',
+  section: 'issuer',
+  title: 'The published keys load, are public, and can be told apart',
+  clause: 'RFC 7517 sections 4.5, 5 and 9.2; RFC 8725 section 3.1',
+  needs: ['AS-FOUND'],
+  judge: judgingMetadata(async ({ members }, subject) => {
+    const place = members.jwks_uri;
+    if (place === undefined) return skip('There is no jwks_uri: tokens are not verified by signature.');
+    if (typeof place !== 'string')
+      return fail(`"jwks_uri" is ${quote(place)}.`, 'Publish the absolute URL of the key set.');
+    const answer = await ask(subject, place, { headers: { accept: 'application/json' } });
+    const published = readDocument(answer);
+    const { evidence } = answer;
+    const list = published.kind === 'document' ? published.members.keys : undefined;
+    if (!Array.isArray(list))
+      return fail(
+        `${place} holds no key set: ${published.kind === 'unusable' ? published.why : published.kind === 'absent' ? 'there is nothing' : '"keys" is missing'}.`,
+        'Serve {"keys": [...]} there, as application/json.',
+        { evidence },
+      );
+    const entries = list.map((key) => Object(key) as Record<string, unknown>);
+    const name = (key: Record<string, unknown>): string => quote(key.kid ?? 'without kid');
+    for (const key of entries) {
+      const secret = key.kty === 'oct' ? 'k' : privateMembers.find((member) => key[member] !== undefined);
+      if (secret !== undefined)
+        return fail(
+          `The key ${name(key)} has the member "${secret}": it is ${key.kty === 'oct' ? 'a shared secret' : 'private'}, and everybody can sign tokens with it.`,
+          'Replace this key now, and publish public members only.',
+          { evidence },
+        );
+      if (/^(?:none|HS\d+)$/i.test(String(key.alg ?? '')))
+        return fail(
+          `The key ${name(key)} has "alg": ${quote(key.alg)}, which anybody can forge.`,
+          'Sign with ES256, EdDSA or RS256.',
+          { evidence },
+        );
+    }
+    const ids = entries.map(({ kid }) => kid);
+    if (entries.length > 1 && (ids.includes(undefined) || new Set(ids).size < ids.length))
+      return warn(
+        'Of several keys some have no "kid", or share one: verifiers have to guess.',
+        'Give each key a "kid" of its own.',
+        { evidence },
+      );
+    return pass(
+      `${entries.length} public key(s): ${entries.map((key) => `${name(key)} ${quote(key.alg ?? key.kty)}`).join(', ')}.`,
+      { evidence },
+    );
+  }),
+};
+
+/** Checks of the key set. */
+export const keyChecks: readonly Check[] = [keys];

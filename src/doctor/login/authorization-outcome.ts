@@ -1,25 +1,33 @@
-import { type DiscoveredServer, type Registration, startAuthorization } from '../../client/index.ts';
+import {
+  ClientError,
+  type ClientErrorReason,
+  type DiscoveredServer,
+  discover,
+  type Registration,
+  startAuthorization,
+} from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { parseObject } from '../../oauth/foreign-json.ts';
 import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
 import { type Answer, type Answered, ask } from '../ask.ts';
+import { type Judgement, skip, unknown } from '../check.ts';
 import type { Subject } from '../subject.ts';
 
-/** Reaction of the authorization endpoint to a request, before any user saw it. */
+/** Reaction of the authorization endpoint to a request before a user saw it. */
 export type AuthorizationOutcome = { evidence: readonly number[]; status?: number } & (
-  | { /** Back to the client with a code: nobody had to be asked. */ kind: 'code'; query: URLSearchParams }
-  | { /** Back to the client with an error. */ kind: 'error'; error: string; query: URLSearchParams }
-  | { /** To another page, most often a login. */ kind: 'onward'; place: string }
-  | { /** With a page; its shape tells a login from an error. */ kind: 'page'; shape: string }
-  | { /** With a 4xx. */ kind: 'refused' }
-  | { /** With a 5xx. */ kind: 'broken' }
+  | { /** A redirect to the client with a code. */ kind: 'code'; query: URLSearchParams }
+  | { /** A redirect to the client with an error. */ kind: 'error'; error: string; query: URLSearchParams }
+  | { /** A redirect to another page, usually a login. */ kind: 'onward'; place: string }
+  | { /** A page; its shape distinguishes a login from an error. */ kind: 'page'; shape: string }
+  | { /** A status 4xx. */ kind: 'refused' }
+  | { /** A status 5xx. */ kind: 'broken' }
   | { kind: 'none'; why: string }
 );
 
-/** The redirect URI of requests that no user sees; nobody listens there. */
+/** The redirect URI of requests without a user; nobody listens there. */
 const unheardRedirectUri = 'http://127.0.0.1:53682/callback';
 
-/** A registered redirect URI as a login would send it: with a port if it is loopback and has none. */
+/** Returns a registered redirect URI as a login sends it: a loopback URI gets a port. */
 function redirectUriOf({ redirectUris: [registered = unheardRedirectUri] }: Registration): string {
   const url = URL.parse(registered);
   if (url === null || url.port !== '' || !isLoopbackRedirect(registered)) return registered;
@@ -27,19 +35,19 @@ function redirectUriOf({ redirectUris: [registered = unheardRedirectUri] }: Regi
   return url.href;
 }
 
-/** A URL without what changes from request to request: query, and segments that look like an id. */
+/** Returns a URL without parts that differ in each request: the query, and segments that look like an id. */
 function shapeOf(place: URL): string {
   const segments = place.pathname.split('/').map((one) => (one.length >= 16 || /\d/.test(one) ? '*' : one));
   return `${place.origin}${segments.join('/')}`;
 }
 
-/** Visible features of a page: its title, and its number of fields. */
+/** Returns visible features of a page: its title, and its number of fields. */
 function pageShape(html: string): string {
   const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? '';
   return `${title} ${html.match(/<(?:input|button|select)\b/gi)?.length ?? 0}`;
 }
 
-/** Target of the response: its Location, or the value that better-auth sends to scripts instead. */
+/** Returns the target of the response: its Location, or the value that better-auth sends to scripts instead. */
 function destinationOf({ status, headers, text }: Answered): string | null {
   if (status >= 300) return headers.get('location');
   const { redirect, url } = parseObject(text) ?? {};
@@ -47,8 +55,7 @@ function destinationOf({ status, headers, text }: Answered): string | null {
 }
 
 /**
- * Reads the answer of the authorization endpoint.
- * @param answer the answer
+ * Reads the response of the authorization endpoint.
  * @param endpoint the authorization endpoint, for relative redirects
  * @param redirectUri the redirect URI of the request
  * @see RFC 6749 sections 4.1.2 and 4.1.2.1
@@ -74,11 +81,10 @@ export function readOutcome(answer: Answer, endpoint: string, redirectUri: strin
 }
 
 /**
- * Sends an authorization request without a browser, as a preflight.
- * @param subject the server under examination
- * @param found what discovery found
+ * Sends an authorization request without a browser.
+ * @param found result of discovery
  * @param registration the client
- * @param changes parameters over those of a good request; null takes one away
+ * @param changes changed parameters of a good request; null removes one
  */
 export async function sendAuthorization(
   subject: Subject,
@@ -96,11 +102,11 @@ export async function sendAuthorization(
 }
 
 /**
- * Returns true if the server went on with a request: to a code, a login, a consent. A page with status 200 counts only
- * if a good request gets one that looks the same, since it may hold an error.
+ * Returns true if the server continued with a code, a login or a consent. A page with status 200 counts only if it
+ * looks like the page of a good request, because it may contain an error.
  * @param outcome outcome of the request
  * @param good outcome of a good request of the same client
- * @returns undefined if nobody can tell
+ * @returns undefined if that is unclear
  */
 export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutcome): boolean | undefined {
   if (outcome.kind === 'code') return true;
@@ -110,10 +116,7 @@ export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutc
   return outcome.kind === 'none' || outcome.kind === 'broken' ? undefined : false;
 }
 
-/**
- * The rest of a sentence that begins with "The request".
- * @param outcome what became of it
- */
+/** Describes an outcome, as the rest of a sentence that begins with "The request". */
 export function describeOutcome(outcome: AuthorizationOutcome): string {
   switch (outcome.kind) {
     case 'code':
@@ -133,4 +136,39 @@ export function describeOutcome(outcome: AuthorizationOutcome): string {
     case 'none':
       return `got no answer: ${outcome.why}`;
   }
+}
+
+/** The authorization server that the client finds, or the reason why it finds none. */
+type FoundServer =
+  | { kind: 'found'; found: DiscoveredServer }
+  | { kind: 'lost'; reason: ClientErrorReason; why: string };
+
+/** Id of the check that explains why discovery stopped. */
+const causes: Partial<Record<ClientErrorReason, string>> = {
+  not_protected: 'CHALLENGE-STATUS',
+  resource_mismatch: 'PRM-RESOURCE',
+  no_metadata: 'AS-FOUND',
+  issuer_mismatch: 'AS-ISSUER',
+  foreign_endpoint: 'AS-ENDPOINT-ORIGIN',
+  no_pkce: 'AS-PKCE',
+};
+
+/** Fact: the result of discovery from the URL to the authorization server, as for a login. */
+export async function foundServer(subject: Subject): Promise<FoundServer> {
+  try {
+    return { kind: 'found', found: await discover(subject.context, subject.url) };
+  } catch (error) {
+    if (error instanceof ClientError) return { kind: 'lost', reason: error.reason, why: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Builds the judgement of a check without an authorization server.
+ * @param lost reason why {@link foundServer} failed
+ */
+export function judgeLost({ reason, why }: Extract<FoundServer, { kind: 'lost' }>): Judgement {
+  const because = causes[reason];
+  const saw = `No login can begin: ${why}`;
+  return because === undefined ? unknown(saw) : skip(saw, { because });
 }

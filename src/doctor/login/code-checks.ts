@@ -1,10 +1,15 @@
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
-import { codeReuse } from './code-reuse.ts';
+import { type Check, fail, type Judgement, pass, unknown, warn } from '../check.ts';
+import type { Subject } from '../subject.ts';
+import { isTokenTaken } from '../token/token-at-hand.ts';
 import { consentPatienceMs } from './consent.ts';
-import { secondLogin } from './second-session.ts';
-import { describeTokenAnswer } from './token-answer.ts';
+import { secondLogin, spareSession } from './second-session.ts';
+import {
+  describeTokenAnswer,
+  redeemCode,
+  refreshSession,
+  type Session,
+  type TokenAnswer,
+} from './session.ts';
 
 const ofCodes = {
   section: 'login',
@@ -13,14 +18,14 @@ const ofCodes = {
   patienceMs: 2 * consentPatienceMs,
 } as const;
 
-/** Judges a refusal: by the right error, by another one, or by what is no OAuth error and may be none at all. */
+/** Judges a rejection: by the right error, by another one, or by a response that is no OAuth error. */
 function judgeRefusal(error: string | undefined, saw: string): Judgement {
   if (error === 'invalid_grant') return pass(saw);
   if (error === undefined) return unknown(saw, { because: 'LOGIN-TOKEN-ERROR' });
   return warn(saw, 'Answer with status 400 and {"error":"invalid_grant"}.');
 }
 
-/** Checks that the verifier is compared, without which PKCE is worth nothing. */
+/** Checks that the code verifier is compared; otherwise PKCE has no effect. */
 export const verifierCheck: Check = {
   ...ofCodes,
   id: 'LOGIN-VERIFIER',
@@ -44,7 +49,7 @@ export const verifierCheck: Check = {
   },
 };
 
-/** A code is for the redirect URI it was sent to. */
+/** Checks that a code works only with its redirect URI. */
 export const codeRedirectCheck: Check = {
   ...ofCodes,
   needs: [...ofCodes.needs, 'LOGIN-VERIFIER'],
@@ -75,7 +80,7 @@ export const codeRedirectCheck: Check = {
   },
 };
 
-/** A code works once. */
+/** Checks that a code works only once. */
 export const codeOnceCheck: Check = {
   ...ofCodes,
   id: 'LOGIN-CODE-ONCE',
@@ -99,7 +104,7 @@ export const codeOnceCheck: Check = {
   },
 };
 
-/** A code that comes twice was stolen, and so may be its tokens. */
+/** Checks that the tokens of a code are revoked when the code is used twice, because it may be stolen. */
 export const codeRevokesCheck: Check = {
   ...ofCodes,
   needs: [...ofCodes.needs, 'LOGIN-CODE-ONCE'],
@@ -130,3 +135,64 @@ export const codeRevokesCheck: Check = {
     );
   },
 };
+
+/** Result of redeeming a code twice. */
+type CodeReuse =
+  | {
+      kind: 'tried';
+      /** The second redemption. */
+      again: TokenAnswer;
+      /**
+       * True if the access token worked just before, and after. Undefined if only the access token worked, and the
+       * refresh token was not seen to work just before.
+       */
+      aliveBefore: boolean;
+      aliveAfter: boolean | undefined;
+      /** True if the login could still be refreshed after; absent if that was not tried. */
+      isRefreshable?: boolean;
+    }
+  | { kind: 'untried'; judgement: Judgement };
+
+/** The working parts of a session. */
+interface Liveness {
+  /** True if the access token is accepted. */
+  isAlive: boolean;
+  /** True if it was just refreshed. */
+  isRenewed: boolean;
+}
+
+/**
+ * Renews a session and checks whether it is alive. A refresh token that may count as used is tried only if the access
+ * token is dead and there is nothing to lose.
+ */
+async function look(subject: Subject, session: Session): Promise<Liveness> {
+  const renew = async (refreshToken: string): Promise<boolean> =>
+    (await refreshSession(subject, session, { refresh_token: refreshToken })).tokens !== undefined;
+  const isTaken = async (): Promise<boolean> =>
+    (await isTokenTaken(subject, session.held.accessToken)) === true;
+  const { held, spentRefreshToken: spent } = session;
+  const isRenewed = held.refreshToken !== undefined && (await renew(held.refreshToken));
+  if (await isTaken()) return { isAlive: true, isRenewed };
+  if (spent === undefined || !(await renew(spent))) return { isAlive: false, isRenewed };
+  return { isAlive: await isTaken(), isRenewed: true };
+}
+
+/**
+ * Fact: the second redemption of the code of a session. This ends the session at a server that detects it.
+ * @see RFC 6749 section 4.1.2
+ */
+export async function codeReuse(subject: Subject): Promise<CodeReuse> {
+  const session = await subject.fact(spareSession);
+  if (session.kind === 'missing') return { kind: 'untried', judgement: session.judgement };
+  const { isAlive: aliveBefore, isRenewed } = await look(subject, session);
+  const again = await redeemCode(subject, session, session.code);
+  const aliveAfter = await isTokenTaken(subject, session.held.accessToken);
+  const { held, spentRefreshToken } = session;
+  const refreshToken = held.refreshToken ?? spentRefreshToken;
+  if (aliveAfter !== true || refreshToken === undefined)
+    return { kind: 'tried', again, aliveBefore, aliveAfter };
+  const refreshed = await refreshSession(subject, session, { refresh_token: refreshToken });
+  const isRefreshable = refreshed.tokens !== undefined;
+  if (!isRefreshable && !isRenewed) return { kind: 'tried', again, aliveBefore, aliveAfter: undefined };
+  return { kind: 'tried', again, aliveBefore, aliveAfter, isRefreshable };
+}

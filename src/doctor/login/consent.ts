@@ -1,3 +1,4 @@
+import type { AuthorizationAgent } from '../../client/authorization/code-login.ts';
 import {
   ClientError,
   type DiscoveredServer,
@@ -5,13 +6,14 @@ import {
   type Registration,
   startAuthorization,
 } from '../../client/index.ts';
-import type { Judgement } from '../finding.ts';
-import { skip, unknown } from '../judgements.ts';
+import { redirectAllows } from '../../client/registration/dynamic-registration.ts';
+import { type Check, type Judgement, skip, unknown } from '../check.ts';
+import { nativeRegistrations, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
-import { loginClient } from './login-client.ts';
+import { type AuthorizationOutcome, isGoingOn, sendAuthorization } from './authorization-outcome.ts';
 import { preflight } from './preflight.ts';
 
-/** An authorization response that a user's consent brought, not judged yet. */
+/** An authorization response after a user's consent, not judged yet. */
 export interface Consent {
   found: DiscoveredServer;
   client: Registration;
@@ -20,17 +22,16 @@ export interface Consent {
   query: URLSearchParams;
 }
 
-/** A consent, or why there is none. */
+/** A consent, or the reason why there is none. */
 export type ConsentProbe = ({ kind: 'given' } & Consent) | { kind: 'missing'; judgement: Judgement };
 
-/** The longest wait for a user, in milliseconds; a check that may wait for two consents takes twice that. */
+/** Maximum wait for a user, in milliseconds; a check that may wait for two consents takes twice that. */
 export const consentPatienceMs = 5 * 60 * 1000;
 
 /**
- * Takes the user through one authorization.
- * @param subject the server under examination
- * @param login whose turn it is: the second has a client of its own, as servers keep one grant for a user and a client
- * @param scopes scopes to ask for; undefined for those that a login asks for
+ * Guides the user through one authorization.
+ * @param login `second` has a client of its own, because servers have one grant for a user and a client
+ * @param scopes requested scopes; those of a login if undefined
  */
 export async function obtainConsent(
   subject: Subject,
@@ -72,10 +73,87 @@ export async function obtainConsent(
   });
 }
 
-/**
- * Probe: the first of at most two consents, for all that a login asks for.
- * @param subject the server under examination
- */
+/** Fact: the first of at most two consents, for all scopes of a login. */
 export async function firstConsent(subject: Subject): Promise<ConsentProbe> {
   return obtainConsent(subject, 'first');
+}
+
+/** Checks that need the first login. */
+const withFirst = new Set([
+  'LOGIN-STATE',
+  'LOGIN-ISS',
+  'LOGIN-CODE',
+  'LOGIN-TOKEN-RESPONSE',
+  'LOGIN-SCOPE',
+  'LOGIN-REFRESH-TOKEN',
+  'LOGIN-REFRESH',
+  'LOGIN-ROTATION',
+  'LOGIN-PARALLEL-REFRESH',
+  'LOGIN-REUSE',
+  'TOKEN-CLAIMS',
+  'TOKEN-AUDIENCE',
+  'TOKEN-CLOCK',
+  'TOKEN-ACCEPTED',
+  'TOKEN-SESSION',
+]);
+
+/** Checks that spend a code or tokens, and need a second login for that. */
+const withSecond = new Set([
+  'LOGIN-VERIFIER',
+  'LOGIN-CODE-REDIRECT',
+  'LOGIN-CODE-ONCE',
+  'LOGIN-CODE-REVOKES',
+  'TOKEN-OTHER-AUDIENCE',
+  'TOKEN-SCOPE-CHALLENGE',
+  'TOKEN-STEP-UP',
+  'TOKEN-REVOKED',
+  'TOKEN-DPOP',
+]);
+
+/**
+ * Returns the maximum number of consents, to be announced before an active examination.
+ * @param checks the checks that will run
+ */
+export function countConsents(checks: readonly Pick<Check, 'id'>[]): 0 | 1 | 2 {
+  const ids = checks.map(({ id }) => id);
+  if (ids.some((id) => withSecond.has(id))) return 2;
+  return ids.some((id) => withFirst.has(id)) ? 1 : 0;
+}
+
+/**
+ * Fact: if a client that was registered without a port may use one, determined before a user sees it.
+ * @returns undefined if no such client could be registered
+ * @see RFC 8252 section 7.3
+ */
+export async function freePortOutcome(
+  subject: Subject,
+): Promise<{ client: Registration; outcome: AuthorizationOutcome } | undefined> {
+  const tried = await subject.fact(nativeRegistrations);
+  const client = tried.kind === 'tried' ? tried.portless?.client : undefined;
+  if (tried.kind === 'untried' || client === undefined) return undefined;
+  return { client, outcome: await sendAuthorization(subject, tried.found, client) };
+}
+
+/**
+ * Finds a client with the redirect URI of the agent, or registers one.
+ * @param agent guides the user through the login
+ * @param login the first uses the client that was registered without a port, if that works; the second has its own
+ * @param ready client of the earlier authorization requests
+ */
+async function loginClient(
+  subject: Subject,
+  agent: AuthorizationAgent,
+  login: 'first' | 'second',
+  { found, client }: { found: DiscoveredServer; client: Registration },
+): Promise<Registration> {
+  if (client.source === 'given') return client;
+  const portless = await subject.fact(freePortOutcome);
+  const isUsable =
+    portless?.client.redirectUris.some((one) => redirectAllows(one, agent.redirectUri)) === true &&
+    isGoingOn(portless.outcome, portless.outcome) === true;
+  if (login === 'first' && isUsable) return portless.client;
+  const tried = await subject.fact(nativeRegistrations);
+  const type = tried.kind === 'tried' && tried.untyped !== undefined ? { application_type: undefined } : {};
+  const exact = await tryRegistration(subject, found, { ...type, redirect_uris: [agent.redirectUri] });
+  return exact.client ?? (isUsable ? portless.client : client);
 }

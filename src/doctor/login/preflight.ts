@@ -1,26 +1,22 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
-import type { Judgement } from '../finding.ts';
-import { pass, unknown, warn } from '../judgements.ts';
-import { nativeRegistrations } from '../registration/native-registrations.ts';
-import { isAccepted } from '../registration/try-registration.ts';
+import { type Judgement, pass, unknown, warn } from '../check.ts';
+import { isAccepted, nativeRegistrations } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import {
   type AuthorizationOutcome,
   describeOutcome,
+  foundServer,
   isGoingOn,
+  judgeLost,
   sendAuthorization,
 } from './authorization-outcome.ts';
-import { foundServer, judgeLost } from './found-server.ts';
 
-/** A client for authorization requests that no user sees, with what became of a good request of it. */
-export type Preflight =
+/** A client for authorization requests without a user, and the result of a good request. */
+type Preflight =
   | { kind: 'ready'; found: DiscoveredServer; client: Registration; good: AuthorizationOutcome }
   | { kind: 'unready'; judgement: Judgement };
 
-/**
- * Probe: a client that may send authorization requests: registered by the examination, else the given one.
- * @param subject the server under examination
- */
+/** Fact: a client that may send authorization requests: one that the examination registered, or else the given one. */
 export async function examinedClient(
   subject: Subject,
 ): Promise<{ found: DiscoveredServer; client: Registration } | { judgement: Judgement }> {
@@ -45,32 +41,27 @@ export async function examinedClient(
   };
 }
 
-/**
- * Probe: sends a good authorization request, as the measure for bad ones.
- * @param subject the server under examination
- */
+/** Fact: the result of a good authorization request, for comparison with bad ones. */
 export async function preflight(subject: Subject): Promise<Preflight> {
   const ready = await subject.fact(examinedClient);
   if ('judgement' in ready) return { kind: 'unready', judgement: ready.judgement };
   return { kind: 'ready', ...ready, good: await sendAuthorization(subject, ready.found, ready.client) };
 }
 
-/** Criterion for a bad request. */
+/** Description of a bad request. */
 interface BadRequest {
-  /** Parameters over those of a good request; null takes one away. */
+  /** Changed parameters of a good request; null removes one. */
   changes: Readonly<Record<string, string | null>>;
   /** The request in words: `A request without code_challenge`. */
   named: string;
-  /** Verdict if it is taken like a good one before any user is asked. */
+  /** Verdict if it is treated like a good one. */
   taken: 'fail' | 'warn';
   fix: string;
 }
 
 /**
- * Sends a bad authorization request and judges whether it was refused.
- * @param subject the server under examination
- * @param bad the request
- * @param otherwise judges some outcomes in its own way
+ * Sends a bad authorization request, and checks that it is rejected.
+ * @param otherwise judges some outcomes differently
  */
 export async function judgeBadRequest(
   subject: Subject,

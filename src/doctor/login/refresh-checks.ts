@@ -1,8 +1,16 @@
-import type { Check } from '../check.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
+import { createMemoryStore, type Fetch, freshCredential } from '../../client/index.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
+import type { Subject } from '../subject.ts';
 import { consentPatienceMs } from './consent.ts';
-import { firstRefresh, parallelRefresh, reuse, reusePatienceMs } from './refreshes.ts';
-import { describeTokenAnswer } from './token-answer.ts';
+import {
+  askForTokens,
+  credentialOf,
+  describeTokenAnswer,
+  firstSession,
+  refreshSession,
+  type Session,
+  type TokenAnswer,
+} from './session.ts';
 
 /** Common parts of the refresh checks. */
 const ofRefreshing = {
@@ -12,7 +20,7 @@ const ofRefreshing = {
   patienceMs: consentPatienceMs,
 } as const;
 
-/** A refresh long before the end, with the resource. */
+/** Checks a refresh long before the token expires, with the resource. */
 export const refreshCheck: Check = {
   ...ofRefreshing,
   id: 'LOGIN-REFRESH',
@@ -36,7 +44,7 @@ export const refreshCheck: Check = {
   },
 };
 
-/** A refresh token of a public client works once. */
+/** Checks that a refresh token of a public client works only once. */
 export const rotationCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -67,7 +75,7 @@ export const rotationCheck: Check = {
   },
 };
 
-/** Our own client never loses a race against itself. */
+/** Checks that concurrent requests of the client library share one refresh. */
 export const parallelRefreshCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -87,7 +95,10 @@ export const parallelRefreshCheck: Check = {
   },
 };
 
-/** A stolen refresh token shows when it is used twice. */
+/** Maximum time for the check of reuse, in milliseconds. */
+const reusePatienceMs = 120_000;
+
+/** Checks that the reuse of a refresh token is detected, because it may be stolen. */
 export const reuseCheck: Check = {
   ...ofRefreshing,
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
@@ -143,3 +154,149 @@ export const reuseCheck: Check = {
     );
   },
 };
+
+/** The first refresh of the login. */
+interface FirstRefresh {
+  session: Session;
+  /** The refresh token that was used; only to be used again. */
+  used: string;
+  answer: TokenAnswer;
+}
+
+/** A step with the refresh tokens of the first login, or the reason why it was not possible. */
+type Step<T> = ({ kind: 'done' } & T) | { kind: 'undone'; judgement: Judgement };
+
+/** Fact: the first refresh of the login, long before its token expires. */
+export async function firstRefresh(subject: Subject): Promise<Step<FirstRefresh>> {
+  const session = await subject.fact(firstSession);
+  if (session.kind === 'missing') return { kind: 'undone', judgement: session.judgement };
+  const used = session.held.refreshToken;
+  if (used === undefined)
+    return {
+      kind: 'undone',
+      judgement: skip('There is no refresh token.', { because: 'LOGIN-REFRESH-TOKEN' }),
+    };
+  return { kind: 'done', session, used, answer: await refreshSession(subject, session) };
+}
+
+/** Result of concurrent refreshes. */
+interface Rehearsal {
+  /** Number of concurrent requests. */
+  askers: number;
+  /** Number of requests that got a token. */
+  served: number;
+  /** Number of requests that reached the token endpoint. */
+  redemptions: number;
+  /** Number of different access tokens. */
+  tokens: number;
+}
+
+/** Number of concurrent requests of a busy agent. */
+const askers = 20;
+
+/**
+ * Fact: 20 requests find their token rejected at once, and the client library renews it for all of them.
+ * @see RFC 9700 section 4.14 (T-188)
+ */
+export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>> {
+  const before = await subject.fact(firstRefresh);
+  if (before.kind === 'undone') return before;
+  const { session, answer } = before;
+  if (answer.tokens === undefined)
+    return {
+      kind: 'undone',
+      judgement: unknown('The login cannot be refreshed.', { because: 'LOGIN-REFRESH' }),
+    };
+  const { context } = subject;
+  const { server, authorizationServer: as } = session.found;
+  let redemptions = 0;
+  const fetch: Fetch = (url, init) => {
+    if (String(url) === as.token_endpoint) redemptions++;
+    return context.fetch(url, init);
+  };
+  const store = createMemoryStore();
+  await store.saveRegistration(session.client);
+  await store.saveCredential(server, credentialOf(session, context.now()));
+  const rejected = session.held.accessToken;
+  const ask = () => freshCredential({ ...context, fetch }, store, server, rejected).catch(() => undefined);
+  const given = await Promise.all(Array.from({ length: askers }, ask));
+  const credentials = given.filter((one) => one !== undefined);
+  const latest = credentials.at(-1);
+  if (latest !== undefined)
+    session.held = {
+      ...session.held,
+      accessToken: latest.accessToken,
+      ...(latest.refreshToken === undefined ? {} : { refreshToken: latest.refreshToken }),
+    };
+  const tokens = new Set(credentials.map(({ accessToken }) => accessToken)).size;
+  return { kind: 'done', askers, served: credentials.length, redemptions, tokens };
+}
+
+/** Result of a repeated refresh token. */
+interface Reuse {
+  /** Numbers of the exchanges with the token endpoint: the use, each reuse, and the use of the newest token. */
+  evidence: readonly number[];
+  /** Seconds after its use at which it was still accepted; undefined if it never was. */
+  takenUntil?: number;
+  /** Seconds after its use at which it returned other tokens; undefined if it never did. */
+  renewedAt?: number;
+  /** Seconds after its use at which it was rejected; undefined if it was accepted to the end. */
+  refusedAfter?: number;
+  /** The latest rejection. */
+  refusal?: TokenAnswer;
+  /** State of the latest refresh token afterwards; absent if nothing was rejected. */
+  latest?: TokenAnswer;
+}
+
+/**
+ * Times at which a used refresh token is tried again, in seconds after its use. A grace window can be longer: nobody
+ * waits for its end.
+ */
+const reuseAfterSeconds = [0, 5, 15, 30, 60] as const;
+
+/**
+ * Fact: the reuse of the first refresh token until it is rejected, and the state of the login afterwards. The newer
+ * refresh token was used by then, because some servers accept the old one until that. This ends the login at a server
+ * that detects reuse.
+ * @see RFC 9700 section 4.14.2
+ */
+export async function reuse(subject: Subject): Promise<Step<Reuse>> {
+  const before = await subject.fact(firstRefresh);
+  if (before.kind === 'undone') return before;
+  const { session, used, answer } = before;
+  const issued = answer.tokens?.refreshToken;
+  if (issued === undefined || issued === used)
+    return {
+      kind: 'undone',
+      judgement: skip('The refresh token was not rotated.', { because: 'LOGIN-ROTATION' }),
+    };
+  await subject.fact(parallelRefresh);
+  const { found, client } = session;
+  const evidence = [...answer.answer.evidence];
+  const result: Omit<Reuse, 'evidence'> = {};
+  for (const seconds of subject.login?.reuseAfterSeconds ?? reuseAfterSeconds) {
+    const waitMs = answer.atMs + seconds * 1000 - Date.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const again = await askForTokens(subject, found.authorizationServer, client, {
+      grant_type: 'refresh_token',
+      refresh_token: used,
+      resource: found.resource,
+    });
+    evidence.push(...again.answer.evidence);
+    const age = Math.max(0, Math.round((again.atMs - answer.atMs) / 100) / 10);
+    if (again.tokens === undefined) {
+      result.refusedAfter = age;
+      result.refusal = again;
+      break;
+    }
+    result.takenUntil = age;
+    const isSame =
+      again.tokens.accessToken === answer.tokens?.accessToken && again.tokens.refreshToken === issued;
+    if (!isSame) result.renewedAt ??= age;
+  }
+  if (result.refusal !== undefined) {
+    result.latest = await refreshSession(subject, session);
+    evidence.push(...result.latest.answer.evidence);
+  }
+  return { kind: 'done', evidence, ...result };
+}

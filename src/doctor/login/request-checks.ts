@@ -1,9 +1,9 @@
-import { quote } from '../../client/quote.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, unknown } from '../judgements.ts';
-import { nativeRegistrations } from '../registration/native-registrations.ts';
+import { describeDifference, quote } from '../../client/quote.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown } from '../check.ts';
+import { nativeRegistrations } from '../registration/try-registration.ts';
+import type { Subject } from '../subject.ts';
 import { type AuthorizationOutcome, describeOutcome, isGoingOn } from './authorization-outcome.ts';
-import { freePortOutcome } from './login-client.ts';
+import { type Consent, consentPatienceMs, firstConsent, freePortOutcome } from './consent.ts';
 import { judgeBadRequest, preflight } from './preflight.ts';
 
 /** Advice for the error of a good request. */
@@ -20,7 +20,7 @@ function fixOf(outcome: AuthorizationOutcome, resource: string): string {
   return 'Look into the log of the authorization server for this request: it follows the standard.';
 }
 
-/** The request every login begins with. */
+/** Checks the request that starts each login. */
 export const goodRequestCheck: Check = {
   id: 'LOGIN-REQUEST',
   section: 'login',
@@ -41,7 +41,7 @@ export const goodRequestCheck: Check = {
   },
 };
 
-/** A native client takes whatever port is free. */
+/** Checks that a native client may use any free port. */
 export const freePortCheck: Check = {
   id: 'LOGIN-LOOPBACK-PORT',
   section: 'login',
@@ -72,7 +72,7 @@ export const freePortCheck: Check = {
   },
 };
 
-/** Without PKCE a stolen code is a stolen login. */
+/** Checks that PKCE is required: without it a stolen code is a stolen login. */
 export const pkceCheck: Check = {
   id: 'LOGIN-PKCE',
   section: 'login',
@@ -88,7 +88,7 @@ export const pkceCheck: Check = {
     }),
 };
 
-/** A plain challenge shows the verifier to whoever sees the request. */
+/** Checks that plain challenges are rejected: they reveal the verifier to everybody who sees the request. */
 export const plainChallengeCheck: Check = {
   id: 'LOGIN-PKCE-PLAIN',
   section: 'login',
@@ -106,7 +106,7 @@ export const plainChallengeCheck: Check = {
 
 const strangers = 'https://doctor.invalid/callback';
 
-/** An open redirector hands codes to anybody. */
+/** Checks that an unknown redirect URI is rejected: otherwise others could get the code. */
 export const redirectUriCheck: Check = {
   id: 'LOGIN-REDIRECT-URI',
   section: 'login',
@@ -132,7 +132,7 @@ export const redirectUriCheck: Check = {
     ),
 };
 
-/** A server that issues for anything lets one resource call another with its tokens. */
+/** Checks that an unknown resource is rejected: otherwise one resource could use tokens for another. */
 export const unknownResourceCheck: Check = {
   id: 'LOGIN-UNKNOWN-RESOURCE',
   section: 'login',
@@ -145,5 +145,63 @@ export const unknownResourceCheck: Check = {
       named: 'A request for the resource https://doctor.invalid/mcp',
       taken: 'warn',
       fix: 'Issue tokens only for resources that the server knows; answer others with error=invalid_target. A server that ignores resource issues tokens that every resource takes.',
+    }),
+};
+
+/** Judges the authorization response of the first consent. */
+async function judgeResponse(subject: Subject, judge: (consent: Consent) => Judgement): Promise<Judgement> {
+  const consent = await subject.fact(firstConsent);
+  return consent.kind === 'missing' ? consent.judgement : judge(consent);
+}
+
+/** Checks the `state` of the response, which ties it to its request. */
+export const stateCheck: Check = {
+  id: 'LOGIN-STATE',
+  section: 'login',
+  title: 'The state comes back as it was sent, once',
+  clause: 'RFC 6749 section 4.1.2',
+  active: true,
+  needs: ['LOGIN-REQUEST'],
+  patienceMs: consentPatienceMs,
+  judge: (subject) =>
+    judgeResponse(subject, ({ pending, query }) => {
+      const states = query.getAll('state');
+      const fix =
+        'Send the state of the request back unchanged, decoded once and encoded once: every client refuses the answer otherwise.';
+      if (states.length === 1 && states[0] === pending.state)
+        return pass('The state of the request came back.');
+      if (states.length === 0)
+        return fail('The authorization response has no state, although the request had one.', fix);
+      if (states.length > 1) return fail(`The authorization response has ${states.length} states.`, fix);
+      return fail('The authorization response has another state than the request.', fix);
+    }),
+};
+
+/** Checks the `iss` of the response, which distinguishes authorization servers. */
+export const issuerCheck: Check = {
+  id: 'LOGIN-ISS',
+  section: 'login',
+  title: 'The authorization response names its issuer, byte for byte',
+  clause: 'RFC 9207 sections 2 and 2.4',
+  active: true,
+  needs: ['LOGIN-REQUEST'],
+  patienceMs: consentPatienceMs,
+  judge: (subject) =>
+    judgeResponse(subject, ({ found, query }) => {
+      const { issuer, authorization_response_iss_parameter_supported: announced } = found.authorizationServer;
+      const [iss, ...more] = query.getAll('iss');
+      if (iss === undefined && announced !== true)
+        return skip('The response has no iss, and the metadata announces none.');
+      if (iss === undefined)
+        return fail(
+          'The metadata announces authorization_response_iss_parameter_supported, but the response has no iss.',
+          `Add iss=${issuer} to every authorization response, errors included, or take the announcement away.`,
+        );
+      if (more.length > 0) return fail(`The response has iss ${more.length + 1} times.`, 'Send iss once.');
+      if (iss === issuer) return pass(`iss is ${quote(iss)}.`);
+      return fail(
+        `iss is another than the issuer: ${describeDifference(issuer, iss)}.`,
+        `Send the issuer of the metadata, ${issuer}, without any change: clients compare it as a string and drop the response.`,
+      );
     }),
 };

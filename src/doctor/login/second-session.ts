@@ -1,15 +1,20 @@
 import { chooseScopes, type DiscoveredServer } from '../../client/index.ts';
 import { parseScope, scopeUnion } from '../../oauth/scope.ts';
-import type { Judgement } from '../finding.ts';
-import { unknown } from '../judgements.ts';
+import { type Judgement, unknown } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { challengeParameters, firstRefusal } from '../token/harmless-operations.ts';
 import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
-import { firstSession, openSession, readCode, redeemCode, type SessionProbe } from './session.ts';
-import type { TokenAnswer } from './token-answer.ts';
+import {
+  firstSession,
+  openSession,
+  readCode,
+  redeemCode,
+  type SessionProbe,
+  type TokenAnswer,
+} from './session.ts';
 
-/** Use of the second consent: its code was first redeemed wrongly, then rightly. */
-export interface SecondLogin extends Consent {
+/** Use of the second consent: its code was redeemed wrongly first, then rightly. */
+interface SecondLogin extends Consent {
   code: string;
   /** With another `code_verifier`. */
   wrongVerifier: TokenAnswer;
@@ -18,10 +23,10 @@ export interface SecondLogin extends Consent {
   session: SessionProbe;
 }
 
-/** The second login, or why there was none. */
-export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'missing'; judgement: Judgement };
+/** The second login, or the reason why there is none. */
+type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'missing'; judgement: Judgement };
 
-/** A redirect URI that no request of the examination had. */
+/** A redirect URI of no other request. */
 const elsewhere = 'http://127.0.0.1:9/elsewhere';
 
 const lost: Judgement = unknown(
@@ -29,8 +34,8 @@ const lost: Judgement = unknown(
 );
 
 /**
- * The scopes of the second login: after a refusal all that are held and named, as a step-up asks for them; else the first
- * of several, enough to see what the server says to too few.
+ * Returns the scopes of the second login: after a rejection all known ones, as for a step-up; otherwise the first of
+ * several, to test a token with too few.
  */
 async function secondScopes(
   subject: Subject,
@@ -43,20 +48,14 @@ async function secondScopes(
   return all.length > 1 ? all.slice(0, 1) : undefined;
 }
 
-/**
- * Probe: the second consent. Requested only if the first login was completed.
- * @param subject the server under examination
- */
+/** Fact: the second consent. It is requested only if the first login was completed. */
 async function secondConsent(subject: Subject): Promise<ConsentProbe> {
   const first = await subject.fact(firstSession);
   if (first.kind === 'missing') return first;
   return obtainConsent(subject, 'second', await secondScopes(subject, first.found));
 }
 
-/**
- * Probe: a second login, whose code and tokens are there to be spoilt.
- * @param subject the server under examination
- */
+/** Fact: a second login whose code and tokens may be spent. */
 export async function secondLogin(subject: Subject): Promise<SecondLoginProbe> {
   const consent = await subject.fact(secondConsent);
   if (consent.kind === 'missing') return consent;
@@ -82,9 +81,8 @@ export async function secondLogin(subject: Subject): Promise<SecondLoginProbe> {
 }
 
 /**
- * Probe: the session whose tokens may be spoilt: the second, or the first if the second's code was lost to a wrong
+ * Fact: a session whose tokens may be spent: the second, or the first if the second's code was lost to a wrong
  * redemption.
- * @param subject the server under examination
  */
 export async function spareSession(subject: Subject): Promise<SessionProbe> {
   const second = await subject.fact(secondLogin);

@@ -3,31 +3,35 @@ import {
   type ClientErrorReason,
   type Credential,
   processAuthorizationResponse,
+  type Registration,
   revokeCredential,
+  type UsableAuthorizationServer,
 } from '../../client/index.ts';
-import type { Judgement } from '../finding.ts';
-import { unknown } from '../judgements.ts';
+import { clientAuthentication } from '../../client/oauth-client.ts';
+import { quote } from '../../client/quote.ts';
+import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
+import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
+import { type Answer, ask } from '../ask.ts';
+import { type Judgement, unknown } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { type Consent, type ConsentProbe, firstConsent } from './consent.ts';
-import { askForTokens, describeTokenAnswer, type IssuedTokens, type TokenAnswer } from './token-answer.ts';
 
 /** A login of the examination. */
 export interface Session extends Consent {
   code: string;
-  /** The answer to the redemption of the code. */
+  /** Response to the redemption of the code. */
   redemption: TokenAnswer;
-  /** The tokens of the latest answer; every step that renews them puts the new ones here. */
+  /** Tokens of the latest response; each renewal replaces them. */
   held: IssuedTokens;
-  /** A refresh token that may count as used, so that it is not redeemed again; only to be revoked in the end. */
+  /** A refresh token that may count as used: it is only revoked at the end. */
   spentRefreshToken?: string;
 }
 
-/** A login, or why there is none. */
+/** A login, or the reason why there is none. */
 export type SessionProbe = ({ kind: 'open' } & Session) | { kind: 'missing'; judgement: Judgement };
 
 /**
- * The session as the client keeps one.
- * @param session the login
+ * Converts the session for the client library.
  * @param now epoch seconds
  */
 export function credentialOf({ found, client, held }: Session, now: number): Credential {
@@ -44,10 +48,7 @@ export function credentialOf({ found, client, held }: Session, now: number): Cre
 
 /**
  * Redeems the code of a consent.
- * @param subject the server under examination
- * @param consent the consent
- * @param code the code
- * @param changes parameters over those of a good request
+ * @param changes changed parameters of a good request
  * @see RFC 6749 section 4.1.3; RFC 7636 section 4.5
  */
 export function redeemCode(
@@ -67,10 +68,9 @@ export function redeemCode(
 }
 
 /**
- * Redeems the refresh token of a session and keeps the new tokens in it.
- * @param subject the server under examination
- * @param session the login; it has a refresh token
- * @param changes parameters over those of a good request
+ * Redeems the refresh token of a session, and stores the new tokens in it.
+ * @param session must have a refresh token
+ * @param changes changed parameters of a good request
  * @see RFC 6749 section 6; RFC 8707 section 2.2
  */
 export async function refreshSession(
@@ -89,16 +89,15 @@ export async function refreshSession(
   return answer;
 }
 
-/** The check that explains why an authorization response is not used. */
+/** Id of the check that explains why an authorization response is not used. */
 const causes: Partial<Record<ClientErrorReason, string>> = {
   authorization_response_rejected: 'LOGIN-STATE',
   issuer_mismatch: 'LOGIN-ISS',
 };
 
 /**
- * Takes the refresh token of a session out of use: a server may count one as used that it refused, and end the login at
- * the next try.
- * @param session the login
+ * Stops the use of a session's refresh token: a server that rejected it may count it as used, and end the login at the
+ * next attempt.
  */
 export function spendRefreshToken(session: Session): void {
   const { refreshToken, ...held } = session.held;
@@ -108,9 +107,8 @@ export function spendRefreshToken(session: Session): void {
 }
 
 /**
- * Judges the authorization response as a login does. A response that does not pass is used for nothing.
- * @param consent the consent
- * @returns the code, or why it is not used
+ * Checks the authorization response as a login does. An invalid response is not used.
+ * @returns the code, or the reason why there is none
  */
 export function readCode({ pending, query }: Consent): { code: string } | { judgement: Judgement } {
   try {
@@ -125,11 +123,9 @@ export function readCode({ pending, query }: Consent): { code: string } | { judg
 }
 
 /**
- * Opens a session of a redemption, and has it ended when the examination is over.
- * @param subject the server under examination
- * @param consent the consent
- * @param code its code
- * @param redemption the answer of the token endpoint
+ * Opens a session, which ends when the examination is over.
+ * @param code code of the consent
+ * @param redemption response of the token endpoint
  */
 export function openSession(
   subject: Subject,
@@ -152,10 +148,7 @@ export function openSession(
   return Object.assign(session, { kind: 'open' as const });
 }
 
-/**
- * Probe: the login of the first consent.
- * @param subject the server under examination
- */
+/** Fact: the login after the first consent. */
 export async function firstSession(subject: Subject): Promise<SessionProbe> {
   const consent: ConsentProbe = await subject.fact(firstConsent);
   if (consent.kind === 'missing') return consent;
@@ -169,4 +162,101 @@ export async function firstSession(subject: Subject): Promise<SessionProbe> {
       ),
     };
   return openSession(subject, consent, read.code, await redeemCode(subject, consent, read.code));
+}
+
+/** Tokens of one response. They are used, and never shown. */
+interface IssuedTokens {
+  accessToken: string;
+  refreshToken?: string;
+  /** As sent, e.g. `Bearer`. */
+  tokenType?: string;
+  expiresInSeconds?: number;
+  scope?: string;
+}
+
+/** Response of the token endpoint. */
+export interface TokenAnswer {
+  answer: Answer;
+  /** JSON object of the response, if it is one. */
+  body?: Readonly<Record<string, unknown>>;
+  /** The `error` of a rejection. */
+  error?: string;
+  tokens?: IssuedTokens;
+  /** Deviations from the standard that were tolerated, each the end of a sentence. */
+  slips?: readonly string[];
+  /** Arrival time of the response, epoch milliseconds of this machine. */
+  atMs: number;
+}
+
+/** Deviations with their own sentences in `LOGIN-TOKEN-RESPONSE`. */
+const judgedElsewhere = new Set<ReadingToleranceName>(['mediaType', 'missingTokenType']);
+
+function readTokens(body: Readonly<Record<string, unknown>>): IssuedTokens | undefined {
+  const accessToken = asText(body.access_token);
+  if (accessToken === undefined) return undefined;
+  const refreshToken = asText(body.refresh_token);
+  const tokenType = asText(body.token_type);
+  const scope = asText(body.scope);
+  return {
+    accessToken,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(tokenType === undefined ? {} : { tokenType }),
+    ...(typeof body.expires_in === 'number' ? { expiresInSeconds: body.expires_in } : {}),
+    ...(scope === undefined ? {} : { scope }),
+  };
+}
+
+/**
+ * Sends one request to the token endpoint.
+ * @param as the authorization server
+ * @param parameters the form
+ * @see RFC 6749 sections 3.2, 5.1 and 5.2
+ */
+export async function askForTokens(
+  subject: Subject,
+  as: UsableAuthorizationServer,
+  client: Registration,
+  parameters: Readonly<Record<string, string>>,
+): Promise<TokenAnswer> {
+  const body = new URLSearchParams(parameters);
+  const headers = new Headers({
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  });
+  const authenticate = clientAuthentication(client, as.token_endpoint_auth_methods_supported);
+  await authenticate(as, { client_id: client.clientId }, body, headers);
+  const answer = await ask(subject, as.token_endpoint, { method: 'POST', headers, body: body.toString() });
+  const atMs = Date.now();
+  if (answer.kind === 'unanswered') return { answer, atMs };
+  const { status, headers: fields, text } = answer;
+  const slips: string[] = [];
+  const contentType = fields.get('content-type');
+  const read = readForeignAnswer({ status, contentType, text }, 'token', ({ tolerance, because }) => {
+    if (!judgedElsewhere.has(tolerance)) slips.push(because);
+  });
+  const json = read?.members ?? parseObject(text);
+  if (json === undefined) return { answer, slips, atMs };
+  const error = asText(json.error);
+  const tokens = read?.status === 200 ? readTokens(read.members) : undefined;
+  return {
+    answer,
+    body: json,
+    ...(error === undefined ? {} : { error }),
+    ...(tokens ? { tokens } : {}),
+    slips,
+    atMs,
+  };
+}
+
+/** Describes the response to a token request, as the rest of a sentence without tokens. */
+export function describeTokenAnswer({ answer, body, error, tokens }: TokenAnswer): string {
+  if (answer.kind === 'unanswered') return `got no answer (${answer.why})`;
+  if (tokens !== undefined) return `was answered with tokens (status ${answer.status})`;
+  const { status, headers } = answer;
+  if (error !== undefined) {
+    const why = body?.error_description;
+    return `was refused with status ${status}, ${quote(error)}${typeof why === 'string' ? ` (${quote(why)})` : ''}`;
+  }
+  const type = headers.get('content-type') ?? 'no Content-Type';
+  return `was answered with status ${status} (${quote(type)}) without an OAuth error`;
 }

@@ -1,14 +1,11 @@
 import { chooseScopes } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { pass, skip, unknown, warn } from '../judgements.ts';
+import { type Check, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { consentPatienceMs, firstConsent } from './consent.ts';
 import { examinedClient } from './preflight.ts';
-import { firstSession, type Session } from './session.ts';
-import { askForTokens, describeTokenAnswer } from './token-answer.ts';
+import { askForTokens, describeTokenAnswer, firstSession, type Session } from './session.ts';
 
 /** Common parts of the checks of the login's tokens. */
 const ofTheLogin = {
@@ -24,7 +21,7 @@ async function judgeSession(subject: Subject, judge: (session: Session) => Judge
   return session.kind === 'missing' ? session.judgement : judge(session);
 }
 
-/** A code becomes a token. */
+/** Checks that a code can be redeemed. */
 export const redemptionCheck: Check = {
   ...ofTheLogin,
   id: 'LOGIN-CODE',
@@ -43,7 +40,7 @@ export const redemptionCheck: Check = {
   },
 };
 
-/** A token in a cache is everybody's token. */
+/** Checks the token response, which must not be cached. */
 export const tokenResponseCheck: Check = {
   ...ofTheLogin,
   id: 'LOGIN-TOKEN-RESPONSE',
@@ -84,7 +81,7 @@ export const tokenResponseCheck: Check = {
     }),
 };
 
-/** A client can act on an error code only. */
+/** Checks that errors have a code that clients can act on. */
 export const tokenErrorCheck: Check = {
   id: 'LOGIN-TOKEN-ERROR',
   section: 'login',
@@ -116,7 +113,7 @@ export const tokenErrorCheck: Check = {
   },
 };
 
-/** Requested and received values. */
+/** Checks the granted scopes. */
 export const scopeCheck: Check = {
   ...ofTheLogin,
   id: 'LOGIN-SCOPE',
@@ -144,7 +141,7 @@ export const scopeCheck: Check = {
     }),
 };
 
-/** Without a refresh token the user logs in again and again. */
+/** Checks for a refresh token: without it the user must log in again and again. */
 export const refreshTokenCheck: Check = {
   ...ofTheLogin,
   id: 'LOGIN-REFRESH-TOKEN',

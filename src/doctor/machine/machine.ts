@@ -1,28 +1,28 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The machine the client runs on, as far as checks look at it. Tests give folders of their own. */
+/** The client's machine as the checks see it. Tests use folders of their own. */
 export interface Machine {
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;
   /** Home folder of the user. */
   home: string;
-  /** Folder the doctor was started in; hosts keep configuration of a project there. */
+  /** Folder in which the doctor was started, which may contain the configuration of a project. */
   workingFolder: string;
-  /** Top of the file system: `/` but in tests. Marks of containers stand below. */
+  /** Root of the file system, in which containers leave marks: `/` except in tests. */
   root: string;
   /** `process.versions.node`. */
   nodeVersion: string;
   /** Flags of the running Node, `process.execArgv`. */
   nodeFlags: readonly string[];
-  /** Numeric id of the user; undefined if the platform has none. */
+  /** Numeric id of the user, if the platform has one. */
   userId: number | undefined;
   /** Epoch milliseconds. */
   nowMs: () => number;
 }
 
 /**
- * The running machine.
+ * Returns the running machine.
  * @param env environment variables
  */
 export function thisMachine(env: Machine['env']): Machine {
@@ -39,7 +39,7 @@ export function thisMachine(env: Machine['env']): Machine {
   };
 }
 
-/** @returns the folder of this user's logins on a machine: `$GATEHOUSE_HOME`, else `~/.gatehouse` */
+/** Returns the folder of the user's logins: `$GATEHOUSE_HOME` or `~/.gatehouse`. */
 export function storeFolder({ env, home }: Pick<Machine, 'env' | 'home'>): string {
   return env.GATEHOUSE_HOME || join(home, '.gatehouse');
 }

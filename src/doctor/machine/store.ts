@@ -1,11 +1,13 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lifeOf, parseHolder, staleLockMs } from '../../client/node/file-lock.ts';
 import { systemKeychain } from '../../client/node/keychain.ts';
 import { TokenFileError } from '../../client/node/private-file.ts';
 import { createTokenFile, parseTokenFile, tokenFilePath } from '../../client/node/token-file.ts';
 import { parseSealedText } from '../../client/node/token-file-seal.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass } from '../judgements.ts';
+import type { Credential } from '../../client/stores/credential-store.ts';
+import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import { type Check, fail, type Judgement, pass, warn } from '../check.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
 type Found = { kind: 'absent' } | { kind: 'fault'; judgement: Judgement } | { kind: 'private' };
@@ -14,7 +16,7 @@ function fault(saw: string, fix: string): Found {
   return { kind: 'fault', judgement: fail(saw, fix) };
 }
 
-/** Looks at one place of the store: what it is, whose it is, and who else may read it. */
+/** Checks the type, the owner and the permissions of one path of the store. */
 async function look(path: string, kind: 'file' | 'folder', machine: Machine): Promise<Found> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return { kind: 'absent' };
@@ -36,14 +38,14 @@ async function look(path: string, kind: 'file' | 'folder', machine: Machine): Pr
   return { kind: 'private' };
 }
 
-/** Returns the form of a credential store by its text; undefined if it is no store. */
+/** Returns the form of a credential store by its text, or undefined. */
 function describeText(text: string): string | undefined {
   const sealed = parseSealedText(text);
   if (sealed !== undefined) return `sealed with a key of the keychain (${sealed.keychain})`;
   return parseTokenFile(text) === undefined ? undefined : 'in plain text';
 }
 
-/** Result of opening a store: a sealed one needs the keychain. */
+/** Returns the reason if the store cannot be opened, such as a missing keychain. */
 async function faultOfOpening(machine: Machine): Promise<string | undefined> {
   const keychain = systemKeychain(machine.platform, machine.env);
   try {
@@ -56,8 +58,7 @@ async function faultOfOpening(machine: Machine): Promise<string | undefined> {
 }
 
 /**
- * Checks the location of stored logins and their readers.
- * @param machine the machine
+ * Checks the location and the permissions of stored logins.
  * @see RFC 8252 section 8; RFC 9700 section 4.14 (CL-13, T-188)
  */
 export function storeCheck(machine: Machine): Check {
@@ -95,6 +96,96 @@ export function storeCheck(machine: Machine): Check {
           ? 'Who else may read it was not looked at.'
           : 'Only its owner may read it.';
       return pass(`Logins are kept in ${file}, ${how}. ${who}`);
+    },
+  };
+}
+
+/** A lock file. */
+interface FoundLock {
+  name: string;
+  ageMs: number;
+  /** Id of the process that it names. */
+  pid: number | undefined;
+  life: ReturnType<typeof lifeOf>;
+}
+
+async function findLocks(machine: Machine): Promise<FoundLock[]> {
+  const folder = storeFolder(machine);
+  const names = await readdir(folder).catch(() => []);
+  const locks = names
+    .filter((name) => /\.lock(\.stale)?$/.test(name))
+    .map(async (name): Promise<FoundLock | undefined> => {
+      const file = join(folder, name);
+      const found = await stat(file).catch(() => undefined);
+      if (found === undefined) return undefined;
+      const text = await readFile(file, 'utf8').catch(() => '');
+      const holder = parseHolder(text);
+      return { name, ageMs: machine.nowMs() - found.mtimeMs, pid: holder?.pid, life: lifeOf(holder) };
+    });
+  return (await Promise.all(locks)).filter((lock) => lock !== undefined);
+}
+
+/**
+ * Checks that no dead process has left a lock of the store.
+ * @see RFC 9700 section 4.14 (CL-1, CL-4)
+ */
+export function locksCheck(machine: Machine): Check {
+  return {
+    id: 'MACHINE-LOCK',
+    section: 'machine',
+    title: 'No lock was left behind',
+    clause: 'RFC 9700 section 4.14',
+    async judge() {
+      const locks = await findLocks(machine);
+      const left = locks.filter(({ ageMs, life }) => ageMs > staleLockMs || life === 'dead');
+      const lives = { running: ' lives', dead: ' is gone', unknown: ' elsewhere' };
+      const describe = ({ name, ageMs, pid, life }: FoundLock): string =>
+        `${name} (${Math.round(ageMs / 1000)} s old${pid === undefined ? '' : `, pid ${pid}${lives[life]}`})`;
+      if (left.length > 0)
+        return warn(
+          `Left behind in ${storeFolder(machine)}: ${left.map(describe).join(', ')}.`,
+          'The next process takes it over by itself. Where every process waits: end them, then remove the file.',
+        );
+      if (locks.length > 0) return pass(`In use right now: ${locks.map(describe).join(', ')}.`);
+      return pass('No lock is held.');
+    },
+  };
+}
+
+/** Returns the login of a folder, or undefined. MACHINE-STORE reports a store that cannot be opened. */
+async function kept(folder: string, server: string): Promise<Credential | undefined> {
+  try {
+    return await createTokenFile(folder).findCredential(server);
+  } catch (error) {
+    if (error instanceof TokenFileError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Checks that programs do not use two different logins to the server: `$GATEHOUSE_HOME` may be set in one shell and not
+ * in the next.
+ */
+export function twoStoresCheck(machine: Machine): Check {
+  return {
+    id: 'MACHINE-TWO-STORES',
+    section: 'machine',
+    title: 'One login to the server is kept in one place',
+    clause: 'RFC 9700 section 4.14',
+    async judge({ url }) {
+      const chosen = storeFolder(machine);
+      const usual = storeFolder({ ...machine, env: {} });
+      if (chosen === usual) return pass(`$GATEHOUSE_HOME is not set; all logins are in ${usual}.`);
+      const server = canonicalResource(url) ?? url;
+      const [here, there] = await Promise.all([chosen, usual].map((folder) => kept(folder, server)));
+      if (here === undefined || there === undefined || here.accessToken === there.accessToken)
+        return pass(
+          `Logins are read from ${chosen} ($GATEHOUSE_HOME); ${usual} holds no other one to this server.`,
+        );
+      return warn(
+        `${chosen} ($GATEHOUSE_HOME) and ${usual} hold different logins to this server.`,
+        `Keep one: GATEHOUSE_HOME=${usual} gatehouse logout ${url}, or unset GATEHOUSE_HOME everywhere.`,
+      );
     },
   };
 }

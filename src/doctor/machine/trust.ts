@@ -1,11 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, warn } from '../judgements.ts';
+import { type Check, fail, type Judgement, pass, warn } from '../check.ts';
 import type { Machine } from './machine.ts';
 
-/** The certificates of a PEM file; undefined for one that does not parse. */
+/** Parses the certificates of a PEM file; undefined for each invalid one. */
 function readCertificates(pem: string): (X509Certificate | undefined)[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []).map((text) => {
     try {
@@ -46,8 +44,7 @@ async function judgeExtra(file: string, nowMs: number): Promise<Judgement> {
 }
 
 /**
- * Returns true if certificates are verified, and those a company adds are usable.
- * @param machine the machine
+ * Checks that certificates are verified, and that additional ones of a company are valid.
  * @see MCP authorization "Communication Security"
  */
 export function trustCheck(machine: Machine): Check {

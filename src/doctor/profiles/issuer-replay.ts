@@ -1,12 +1,11 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { authorizationServerMetadataUrls, fallbackEndpoints } from '../../oauth/well-known.ts';
-import { describeAnswer } from '../describe-answer.ts';
+import { describeAnswer } from '../ask.ts';
 import { stringsOf } from '../document.ts';
 import { askPlace, type IssuerPlace, issuerPlaces, namedIssuer, wrongPlaces } from '../issuer/places.ts';
 import type { Subject } from '../subject.ts';
-import type { ReplayStep } from './replay-step.ts';
-import type { TakenResource } from './resource-replay.ts';
+import type { ReplayStep, TakenResource } from './resource-replay.ts';
 
 /** The client's choice of authorization server. */
 export interface TakenIssuer {

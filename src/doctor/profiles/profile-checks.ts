@@ -1,9 +1,8 @@
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, skip, unknown } from '../judgements.ts';
+import { clientProfiles } from '../../oauth/client-profiles/client-profiles.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown } from '../check.ts';
 import { replay } from './replay.ts';
-import type { ReplayStep } from './replay-step.ts';
+import type { ReplayStep } from './resource-replay.ts';
 
 /**
  * Describes the known facts about a client and the conclusions, for readers who doubt a verdict.
@@ -35,7 +34,7 @@ function judge(profile: ClientProfile, steps: readonly ReplayStep[], active: boo
 }
 
 /**
- * One check for each client: would it get in? Registrations are tried in an active examination only.
+ * Creates one check for each client: can it log in? Registrations are tried in an active examination only.
  * @param chosen the clients, see `chooseProfiles`
  */
 export function profileChecks(chosen: readonly ClientProfile[]): readonly Check[] {
@@ -46,4 +45,22 @@ export function profileChecks(chosen: readonly ClientProfile[]): readonly Check[
     clause: `Observed behaviour of ${profile.title} ${profile.observed}, ${profile.version}`,
     judge: async (subject) => judge(profile, await replay(profile, subject), subject.active),
   }));
+}
+
+/** All clients with a known behaviour. */
+export const profiles = clientProfiles;
+
+/**
+ * Returns the profiles that `--as` names.
+ * @param names names, or `all`
+ * @throws RangeError with the known names
+ */
+export function chooseProfiles(names: readonly string[]): readonly ClientProfile[] {
+  if (names.includes('all')) return profiles;
+  const unknown = names.filter((name) => !profiles.some((profile) => profile.name === name));
+  if (unknown.length > 0)
+    throw new RangeError(
+      `There is no client ${unknown.join(', ')}. There are: all, ${profiles.map(({ name }) => name).join(', ')}.`,
+    );
+  return profiles.filter(({ name }) => names.includes(name));
 }

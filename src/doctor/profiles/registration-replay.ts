@@ -7,8 +7,7 @@ import { documentsNotFetchedFix } from '../registration/metadata-document-checks
 import { describeRefusal, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import type { TakenIssuer } from './issuer-replay.ts';
-import type { ReplayStep } from './replay-step.ts';
-import type { TakenResource } from './resource-replay.ts';
+import type { ReplayStep, TakenResource } from './resource-replay.ts';
 
 const clause = 'MCP authorization, Client Registration Approaches';
 

@@ -1,11 +1,10 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { resourceCovers } from '../../oauth/resource-indicator.ts';
-import { describeAnswer } from '../describe-answer.ts';
+import { describeAnswer } from '../ask.ts';
 import { challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { resourcePlaces } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
-import type { ReplayStep } from './replay-step.ts';
 
 /** The client's choice of resource metadata. */
 export interface TakenResource {
@@ -87,3 +86,27 @@ function compareResource(
     evidence,
   };
 }
+
+/** Steps at which a client may stop, in order. */
+type ReplayStepName =
+  | 'address'
+  | 'challenge'
+  | 'resource metadata'
+  | 'resource'
+  | 'issuer metadata'
+  | 'issuer'
+  | 'PKCE'
+  | 'CORS'
+  | 'registration'
+  | 'authorization request';
+
+/** Result of one step for a client: continue, stop, or unknown from here. */
+export type ReplayStep = { name: ReplayStepName; evidence?: readonly number[] } & (
+  | { kind: 'goes_on'; saw: string }
+  | { kind: 'stops'; saw: string; clause: string; fix: string }
+  | { kind: 'unknown'; saw: string }
+  /** The client runs on machines that this server is not meant to be reached from. */
+  | { kind: 'out_of_reach'; saw: string }
+  /** The way ends here, and well: there is nothing to log in to. */
+  | { kind: 'inside'; saw: string }
+);

@@ -18,7 +18,7 @@ export type EventStream =
   | { kind: 'none'; why: string };
 
 /** Fate of a watched stream. */
-export interface Watched {
+interface Watched {
   /** True if it ended before its time. */
   ended: boolean;
   /** Since it was opened. */

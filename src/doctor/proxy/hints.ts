@@ -1,4 +1,4 @@
-import type { Judgement, ProxyProduct } from '../finding.ts';
+import type { Judgement, ProxyProduct } from '../check.ts';
 
 /** Fault of a configuration. */
 export type ProxyFault =

@@ -1,6 +1,5 @@
 import { type Answer, ask } from '../ask.ts';
 import type { Probe, Subject } from '../subject.ts';
-import type { ProxyOptions } from './proxy-options.ts';
 
 /** A way to speak MCP with the server, or why there is none. */
 export type McpCaller =
@@ -83,4 +82,17 @@ export function mcpCaller(options: ProxyOptions): Probe<McpCaller> {
     });
     return { kind: 'speaks', headers: spoken, evidence, ...(sessionId === undefined ? {} : { sessionId }) };
   };
+}
+
+/** Options of the proxy checks. */
+export interface ProxyOptions {
+  /** Seconds that a silent stream is watched; 75 by default, which is beyond the usual 60 s. */
+  idleSeconds?: number;
+  /**
+   * A bearer token for the server, if a login is available: streams and sessions need one. A probe, so that all checks
+   * share one login.
+   */
+  accessToken?: (subject: Subject) => Promise<string | undefined>;
+  /** Told each second while a stream is watched. */
+  onWait?: (secondsLeft: number) => void;
 }

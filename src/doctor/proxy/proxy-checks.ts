@@ -1,21 +1,30 @@
 import type { Check } from '../check.ts';
-import { cachingCheck } from './caching-check.ts';
 import { eventStream } from './event-stream.ts';
 import {
   acceptCheck,
   authorizationCheck,
+  cachingCheck,
   challengeHeaderCheck,
   lastEventIdCheck,
   protocolVersionCheck,
   sessionIdCheck,
 } from './header-checks.ts';
-import { hostCheck } from './host-check.ts';
-import { mcpCaller } from './mcp-caller.ts';
-import { prefixCheck } from './prefix-check.ts';
-import type { ProxyOptions } from './proxy-options.ts';
-import { errorPageCheck, productCheck, redirectCheck, wellKnownCheck } from './route-checks.ts';
-import { bodySizeCheck, headerSizeCheck } from './size-checks.ts';
-import { bufferingCheck, compressionCheck, idleCheck } from './stream-checks.ts';
+import { mcpCaller, type ProxyOptions } from './mcp-caller.ts';
+import {
+  errorPageCheck,
+  hostCheck,
+  prefixCheck,
+  productCheck,
+  redirectCheck,
+  wellKnownCheck,
+} from './route-checks.ts';
+import {
+  bodySizeCheck,
+  bufferingCheck,
+  compressionCheck,
+  headerSizeCheck,
+  idleCheck,
+} from './stream-checks.ts';
 
 /**
  * Checks of what stands between clients and the server, in the order of the report: what can be seen from one side

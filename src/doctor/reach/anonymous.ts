@@ -1,9 +1,10 @@
 import { type Challenge, parseChallenges } from '../../oauth/challenge.ts';
-import { type Answer, type Answered, ask } from '../ask.ts';
+import { parseObject } from '../../oauth/foreign-json.ts';
+import { type Answer, type Answered, ask, mediaType } from '../ask.ts';
 import { initializeRequest, legacyRevision, mcpRequest, modernRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 
-/** Fact: what `initialize` without a token is answered. A session that begins is ended when the examination is over. */
+/** Fact: the response to `initialize` without a token. A session is ended when the examination is over. */
 export async function anonymousInitialize(subject: Subject): Promise<Answer> {
   const answer = await ask(subject, subject.url, initializeRequest());
   const session = sessionOf(answer);
@@ -22,18 +23,18 @@ const streamRequest = (headers: Record<string, string> = {}): RequestInit => ({
   headers: { accept: 'text/event-stream', ...headers },
 });
 
-/** Fact: what a GET for an event stream without a token is answered. */
+/** Fact: the response to a GET for an event stream without a token. */
 export async function anonymousStream(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, streamRequest());
 }
 
-/** The tool that `tools/call` is tried with: nobody has it, so nothing happens. */
+/** Name for a test of `tools/call`: no server has this tool, so nothing happens. */
 const nobodysTool = 'gatehouse-doctor-no-such-tool';
 
-/** Makes a request with more fields than its own. */
+/** Builds a request with additional headers. */
 type Asking = (headers?: Record<string, string>) => RequestInit;
 
-/** The requests for tools of the revisions up to 2025-11-25, in the session that anybody may begin, if there is one. */
+/** Builds the requests for tools of the revisions up to 2025-11-25, in the session without a token if there is one. */
 async function toolRequests(subject: Subject): Promise<{ list: Asking; call: Asking }> {
   const session = sessionOf(await subject.fact(anonymousInitialize));
   const fields = {
@@ -48,14 +49,14 @@ async function toolRequests(subject: Subject): Promise<{ list: Asking; call: Ask
 }
 
 /** Responses to requests for tools without a token. */
-export interface AnonymousTools {
+interface AnonymousTools {
   list: Answer;
   call: Answer;
-  /** To `tools/list` of 2026-07-28, which needs no session. */
+  /** Response to `tools/list` of 2026-07-28, which needs no session. */
   modernList: Answer;
 }
 
-/** Fact: what `tools/list` and `tools/call` without a token are answered, whatever `initialize` is. */
+/** Fact: the responses to `tools/list` and `tools/call` without a token, whatever `initialize` returned. */
 export async function anonymousTools(subject: Subject): Promise<AnonymousTools> {
   const { list, call } = await toolRequests(subject);
   return {
@@ -65,17 +66,17 @@ export async function anonymousTools(subject: Subject): Promise<AnonymousTools> 
   };
 }
 
-/** The first refusal of a request without a token, with what it says. */
+/** The first 401 response to a request without a token. */
 export interface Refusal {
   answer: Answered;
   /** `WWW-Authenticate`, its fields joined by a comma; null if there is none. */
   header: string | null;
   challenges: readonly Challenge[];
-  /** Makes the request that was refused once more. */
+  /** Builds the rejected request again. */
   again: Asking;
 }
 
-/** Fact: the first 401 that a client without a token meets; undefined if it meets none. */
+/** Fact: the first 401 response to a client without a token; undefined if there is none. */
 export async function firstRefusal(subject: Subject): Promise<Refusal | undefined> {
   const initialize = await subject.fact(anonymousInitialize);
   const atOnce =
@@ -98,8 +99,31 @@ export function isSuccess({ status }: Pick<Answered, 'status'>): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The value of `resource_metadata`: of the bearer challenge, else of any. */
+/** Returns `resource_metadata` of the bearer challenge, or else of any other. */
 export function challengedMetadata({ challenges }: Pick<Refusal, 'challenges'>): string | undefined {
   const named = challenges.filter(({ parameters }) => parameters.resource_metadata !== undefined);
   return (named.find(({ scheme }) => scheme === 'bearer') ?? named[0])?.parameters.resource_metadata;
+}
+
+/** JSON-RPC "Invalid params", the response of a server that has looked for an unknown tool. */
+const invalidParams = -32602;
+
+/** Returns the JSON-RPC message of a response, also if it arrived as an event; undefined if there is none. */
+export function messageOf(answer: Answer): Record<string, unknown> | undefined {
+  if (answer.kind === 'unanswered') return undefined;
+  const isStream = mediaType(answer) === 'text/event-stream';
+  return parseObject(isStream ? (/^data:[ ]?(\S[^\r\n]*)/m.exec(answer.text)?.[1] ?? '') : answer.text);
+}
+
+/**
+ * Returns true if an operation was executed, or would have been for an existing name. A JSON-RPC error with status 200
+ * does not count, because some servers reject requests that way.
+ * @param answer response to a JSON-RPC request, or to a GET for a stream
+ * @see JSON-RPC 2.0 sections 5 and 5.1
+ */
+export function isServed(answer: Answer): boolean {
+  if (answer.kind === 'unanswered' || answer.status < 200 || answer.status > 299) return false;
+  if (answer.method === 'GET') return mediaType(answer) === 'text/event-stream';
+  const { result, error } = messageOf(answer) ?? {};
+  return result !== undefined || (Object(error) as { code?: unknown }).code === invalidParams;
 }

@@ -1,11 +1,8 @@
 import { quote } from '../../client/quote.ts';
 import { resourceCovers } from '../../oauth/resource-indicator.ts';
-import { type Answered, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
-import { describeAnswer, mediaType } from '../describe-answer.ts';
+import { type Answered, ask, describeAnswer, isGatewayError, mediaType } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import { stringsOf } from '../document.ts';
-import { isGatewayError } from '../gateway-error.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { initializeRequest } from '../requests.ts';
 import { type ResourceDocument, resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
@@ -14,12 +11,12 @@ import {
   anonymousStream,
   anonymousTools,
   firstRefusal,
+  isServed,
   isSuccess,
+  messageOf,
 } from './anonymous.ts';
-import { redirectHints } from './hints.ts';
-import { isServed, messageOf } from './served.ts';
 
-/** Words in the address of a login page. */
+/** Words in the URL of a login page. */
 const loginWords = /login|signin|sign-in|sso|auth|saml|oauth|cdn-cgi\/access/i;
 
 async function answered(subject: Subject): Promise<Answered> {
@@ -28,7 +25,7 @@ async function answered(subject: Subject): Promise<Answered> {
   return answer;
 }
 
-/** There is an answer at all. */
+/** Checks that there is a response. */
 const answers: Check = {
   id: 'REACH-ANSWER',
   section: 'reach',
@@ -65,7 +62,7 @@ const answers: Check = {
   },
 };
 
-/** The request arrives if it was sent. */
+/** Checks that requests are not redirected. */
 const noRedirect: Check = {
   id: 'REACH-REDIRECT',
   section: 'reach',
@@ -105,7 +102,7 @@ function otherPlaces(url: string): string[] {
   );
 }
 
-/** Fact: places near the URL that do ask for a token. */
+/** Fact: URLs near the given one that require a token. */
 async function endpointsNearby(subject: Subject): Promise<string[]> {
   const found: string[] = [];
   for (const place of otherPlaces(subject.url)) {
@@ -130,7 +127,7 @@ async function remedyFor(subject: Subject, { status }: Answered): Promise<string
   return 'Answer 401 with WWW-Authenticate to every request without a token, before anything else is looked at.';
 }
 
-/** A request without a token is refused in the way that begins a login. */
+/** Checks that a request without a token starts a login. */
 const status: Check = {
   id: 'CHALLENGE-STATUS',
   section: 'reach',
@@ -161,7 +158,7 @@ const status: Check = {
   },
 };
 
-/** Returns true if metadata is of the server that was called, and names who issues tokens for it. */
+/** Returns true if metadata belongs to the called server, and names its authorization servers. */
 function isOf({ members }: ResourceDocument, url: string): boolean {
   const isNamed = (stringsOf(members.authorization_servers) ?? []).length > 0;
   return isNamed && typeof members.resource === 'string' && resourceCovers(members.resource, url);
@@ -215,7 +212,7 @@ const closed: Check = {
   },
 };
 
-/** Caches do not hand one client's refusal to another. */
+/** Checks that caches do not store the 401 response. */
 const cache: Check = {
   id: 'CHALLENGE-CACHE',
   section: 'reach',
@@ -246,5 +243,25 @@ const cache: Check = {
   },
 };
 
-/** Checks of the first answer. */
+/** Checks of the first response. */
 export const answerChecks: readonly Check[] = [answers, noRedirect, status, closed, cache];
+
+/**
+ * Configuration lines that redirect the endpoint, and their replacement.
+ * @param path path of the MCP endpoint
+ */
+export function redirectHints(path: string): NonNullable<Judgement['hints']> {
+  const plain = path.replace(/\/+$/, '') || '/';
+  return [
+    {
+      product: 'nginx',
+      lines: `location ${plain} { proxy_pass http://127.0.0.1:8080; }  # not "location ${plain}/"`,
+    },
+    { product: 'caddy', lines: `handle ${plain}* { reverse_proxy 127.0.0.1:8080 }  # no redir` },
+    { product: 'apache', lines: `ProxyPass ${plain} http://127.0.0.1:8080${plain}  # DirectorySlash Off` },
+    {
+      product: 'traefik',
+      lines: `no redirectRegex or redirectScheme middleware on PathPrefix(\`${plain}\`)`,
+    },
+  ];
+}

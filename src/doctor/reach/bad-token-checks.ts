@@ -1,13 +1,9 @@
 import { quote } from '../../client/quote.ts';
-import type { Answer } from '../ask.ts';
-import type { Check } from '../check.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
-import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
+import { type Answer, ask, describeAnswer } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
+import type { Subject } from '../subject.ts';
+import { challengedMetadata, firstRefusal, isServed, type Refusal } from './anonymous.ts';
 import { asksForToken } from './challenge-checks.ts';
-import { withMadeUpTokens } from './made-up-token.ts';
-import { isServed } from './served.ts';
 
 const noRefusal = skip('The server refuses nobody.');
 
@@ -43,7 +39,7 @@ function faultOf(token: string, answer: Answer, refusal: Refusal): Judgement | u
   );
 }
 
-/** A bad token is refused as such. */
+/** Checks that an invalid token is rejected as such. */
 const badToken: Check = {
   id: 'CHALLENGE-BAD-TOKEN',
   section: 'reach',
@@ -65,7 +61,7 @@ const badToken: Check = {
   },
 };
 
-/** URLs are logged everywhere; a token in one is lost. */
+/** Checks that a token in the URL is rejected: URLs are logged everywhere. */
 const queryToken: Check = {
   id: 'CHALLENGE-QUERY-TOKEN',
   section: 'reach',
@@ -97,5 +93,47 @@ const queryToken: Check = {
   },
 };
 
-/** Checks of what a token that nobody issued comes to. */
+/** Checks of the responses to invalid tokens. */
 export const badTokenChecks: readonly Check[] = [badToken, queryToken];
+
+/** An invalid token of no known form. */
+const opaque = 'gatehouse-doctor-made-this-up';
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/** Builds an invalid token in the form of a JWT: expired, and signed with an unknown key. */
+function madeUpJwt({ url }: Pick<Subject, 'url'>): string {
+  const header = { alg: 'RS256', typ: 'at+jwt', kid: opaque };
+  const claims = { iss: new URL(url).origin, aud: url, sub: opaque, iat: 0, exp: 1 };
+  return [JSON.stringify(header), JSON.stringify(claims), opaque].map(base64url).join('.');
+}
+
+/** Responses to invalid tokens. */
+interface MadeUpAnswers {
+  /** To a token of no known form. */
+  opaque: Answer;
+  /** To a token in the form of a JWT. */
+  jwt: Answer;
+  /** To the first token in the query. */
+  query: Answer;
+}
+
+/**
+ * Fact: the responses to invalid tokens; undefined if no token is required.
+ * @see RFC 6750 section 3.1; RFC 7519 section 7.2
+ */
+export async function withMadeUpTokens(subject: Subject): Promise<MadeUpAnswers | undefined> {
+  const refusal = await subject.fact(firstRefusal);
+  if (refusal === undefined) return undefined;
+  const inHeader = (token: string): Promise<Answer> =>
+    ask(subject, subject.url, refusal.again({ authorization: `Bearer ${token}` }));
+  const inQuery = new URL(subject.url);
+  inQuery.searchParams.set('access_token', opaque);
+  return {
+    opaque: await inHeader(opaque),
+    jwt: await inHeader(madeUpJwt(subject)),
+    query: await ask(subject, inQuery.href, refusal.again()),
+  };
+}

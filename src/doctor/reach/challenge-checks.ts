@@ -1,8 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import { findGrammarFault } from '../../oauth/challenge.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
@@ -13,17 +12,17 @@ async function refusalOf(subject: Subject): Promise<Refusal | undefined> {
   return subject.fact(firstRefusal);
 }
 
-/** Returns true if a refusal asks for what MCP clients have. */
+/** Returns true if the server requires a token that MCP clients can get. */
 export function asksForToken({ challenges }: Pick<Refusal, 'challenges'>): boolean {
   return challenges.some((challenge) => challenge.scheme === 'bearer' || challenge.scheme === 'dpop');
 }
 
-/** The line that a sound server sends. */
+/** Builds the header of a correct server. */
 function soundLine(url: string): string {
   return `WWW-Authenticate: Bearer resource_metadata="${protectedResourceMetadataUrl(url)}"`;
 }
 
-/** The refusal says what to do. */
+/** Checks that the 401 has a challenge. */
 const header: Check = {
   id: 'CHALLENGE-HEADER',
   section: 'reach',
@@ -44,7 +43,7 @@ const header: Check = {
   },
 };
 
-/** It can be read. */
+/** Checks that the challenge can be parsed. */
 const grammar: Check = {
   id: 'CHALLENGE-GRAMMAR',
   section: 'reach',
@@ -63,7 +62,7 @@ const grammar: Check = {
   },
 };
 
-/** It asks for what clients have. */
+/** Checks that the challenge requires a token that clients can get. */
 const scheme: Check = {
   id: 'CHALLENGE-SCHEME',
   section: 'reach',
@@ -84,7 +83,7 @@ const scheme: Check = {
   },
 };
 
-/** It leads to the metadata. */
+/** Checks that the challenge names the metadata. */
 const metadata: Check = {
   id: 'CHALLENGE-METADATA',
   section: 'reach',
@@ -113,7 +112,7 @@ const metadata: Check = {
   },
 };
 
-/** It says which scopes. */
+/** Checks that the challenge names the scopes. */
 const scope: Check = {
   id: 'CHALLENGE-SCOPE',
   section: 'reach',
@@ -135,3 +134,24 @@ const scope: Check = {
 
 /** Checks of the challenge. */
 export const challengeChecks: readonly Check[] = [header, grammar, scheme, metadata, scope];
+
+/** Checks that no 2xx response has a challenge. It uses all earlier responses, so it runs after other sections. */
+export const challengeOnSuccess: Check = {
+  id: 'CHALLENGE-ON-SUCCESS',
+  section: 'reach',
+  title: 'Answers that succeed carry no challenge',
+  clause: 'RFC 9110 section 11.6.1',
+  async judge(subject) {
+    const successes = subject.exchanges.filter(({ response }) => response && response.status < 300);
+    if (successes.length === 0) return skip('Nothing has succeeded so far.', { evidence: [] });
+    const odd = successes.find(({ response }) =>
+      response?.headers.some(([name]) => name === 'www-authenticate'),
+    );
+    if (!odd) return pass(`None of ${successes.length} answers with 2xx has one.`, { evidence: [] });
+    return warn(
+      `${odd.request.method} ${odd.request.url} is answered with ${odd.response?.status} and WWW-Authenticate: clients take it for a refusal, and log in again and again.`,
+      'Send WWW-Authenticate with 401 and 403 only.',
+      { evidence: [odd.number] },
+    );
+  },
+};

@@ -1,14 +1,14 @@
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, isIPv6 } from 'node:net';
 import { requireUrl } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { isLocalAddress } from '../../client/url-policy.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { defaultAnswerMs, failureCode } from '../ask.ts';
+import { type Check, fail, pass, skip, unknown, warn } from '../check.ts';
 import type { Subject } from '../subject.ts';
 import { secretsInQuery } from '../without-secrets.ts';
 import { anonymousInitialize } from './anonymous.ts';
-import { addresses, type Connection, connections } from './network.ts';
-import { requireTarget, targetOf } from './target.ts';
 
 function describe(connection: Connection): string {
   return 'failure' in connection
@@ -16,7 +16,7 @@ function describe(connection: Connection): string {
     : `${connection.address} in ${connection.durationMs} ms`;
 }
 
-/** Returns true if requests get answers, whatever the resolver and the sockets of this machine say. */
+/** Returns true if requests get responses, whatever the resolver and the sockets of this machine say. */
 async function isReached(subject: Subject): Promise<boolean> {
   return (await subject.fact(anonymousInitialize)).kind === 'answered';
 }
@@ -25,7 +25,7 @@ function succeeded(list: readonly Connection[]): boolean {
   return list.some((connection) => !('failure' in connection));
 }
 
-/** The URL is one that clients can use. */
+/** Checks that clients can use the URL. */
 const usableUrl: Check = {
   id: 'REACH-URL',
   section: 'reach',
@@ -50,7 +50,7 @@ const usableUrl: Check = {
   },
 };
 
-/** Nobody on the way can read the tokens. */
+/** Checks for https, because others could read the tokens. */
 const https: Check = {
   id: 'REACH-HTTPS',
   section: 'reach',
@@ -69,7 +69,7 @@ const https: Check = {
   },
 };
 
-/** The name has an address. */
+/** Checks that the host name has an address. */
 const name: Check = {
   id: 'REACH-DNS',
   section: 'reach',
@@ -90,7 +90,7 @@ const name: Check = {
   },
 };
 
-/** Somebody listens. */
+/** Checks that the port is open. */
 const port: Check = {
   id: 'REACH-TCP',
   section: 'reach',
@@ -115,7 +115,7 @@ const port: Check = {
   },
 };
 
-/** Clients that prefer IPv6 do not wait for nothing. */
+/** Checks that IPv6 works if the host has such addresses. */
 const bothFamilies: Check = {
   id: 'REACH-IPV6',
   section: 'reach',
@@ -145,3 +145,94 @@ const bothFamilies: Check = {
 
 /** Checks from the URL to an open port. */
 export const connectionChecks: readonly Check[] = [usableUrl, https, name, port, bothFamilies];
+
+/** Addresses of a name. */
+interface Addresses {
+  ipv4: readonly string[];
+  ipv6: readonly string[];
+  /** Code of the resolver if it found nothing: `ENOTFOUND`. */
+  failure?: string;
+}
+
+/** Result of a connection: its duration in milliseconds, or an error code. */
+type Connection = { address: string; durationMs: number } | { address: string; failure: string };
+
+/** Fact: the addresses of the server's host, as programs on this machine get them. */
+export async function addresses(subject: Subject): Promise<Addresses> {
+  const { host, isAddress } = requireTarget(subject);
+  if (isAddress) return isIPv6(host) ? { ipv4: [], ipv6: [host] } : { ipv4: [host], ipv6: [] };
+  try {
+    const found = await lookup(host, { all: true });
+    const of = (family: number): string[] =>
+      found.filter((one) => one.family === family).map((one) => one.address);
+    return { ipv4: of(4), ipv6: of(6) };
+  } catch (error) {
+    return { ipv4: [], ipv6: [], failure: failureCode(error) ?? 'no address' };
+  }
+}
+
+function tryAddress(address: string, port: number, timeoutMs: number): Promise<Connection> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    const socket = connect({ host: address, port, timeout: timeoutMs });
+    const end = (result: Connection): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('connect', () => end({ address, durationMs: Math.round(performance.now() - startedAt) }));
+    socket.once('timeout', () => end({ address, failure: 'ETIMEDOUT' }));
+    socket.once('error', (error) => end({ address, failure: failureCode(error) ?? error.message }));
+  });
+}
+
+/** Maximum number of tried addresses of one family. */
+const maxTried = 2;
+
+/** Fact: if the server's port can be reached, separately for IPv4 and IPv6. */
+export async function connections(
+  subject: Subject,
+): Promise<{ ipv4: readonly Connection[]; ipv6: readonly Connection[] }> {
+  const { port } = requireTarget(subject);
+  const found = await subject.fact(addresses);
+  const timeoutMs = Math.min(subject.context.timeoutMs ?? defaultAnswerMs, 5000);
+  const tryAll = (list: readonly string[]): Promise<Connection[]> =>
+    Promise.all(list.slice(0, maxTried).map((address) => tryAddress(address, port, timeoutMs)));
+  const [ipv4, ipv6] = await Promise.all([tryAll(found.ipv4), tryAll(found.ipv6)]);
+  return { ipv4, ipv6 };
+}
+
+/** Target of the server's URL. */
+interface Target {
+  url: URL;
+  /** Host without the brackets of IPv6. */
+  host: string;
+  port: number;
+  isSecure: boolean;
+  /** True if the host is an IP address, which needs no lookup. */
+  isAddress: boolean;
+}
+
+/** Parses the URL under examination; undefined if it is no http(s) URL. */
+export function targetOf({ url: given }: Pick<Subject, 'url'>): Target | undefined {
+  const url = URL.parse(given);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isSecure = url.protocol === 'https:';
+  return {
+    url,
+    host,
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    isSecure,
+    isAddress: isIP(host) !== 0,
+  };
+}
+
+/**
+ * Parses the URL after the check on the URL passed.
+ * @throws TypeError if it is no URL
+ */
+export function requireTarget(subject: Pick<Subject, 'url'>): Target {
+  const target = targetOf(subject);
+  if (!target) throw new TypeError('the URL is no http or https URL');
+  return target;
+}

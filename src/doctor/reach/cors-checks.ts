@@ -1,32 +1,29 @@
-import { type Answer, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Answer, ask, describeAnswer } from '../ask.ts';
+import { type Check, pass, skip, unknown, warn } from '../check.ts';
 import { exposes, mayRead, preflightFault } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import { pass, skip, unknown, warn } from '../judgements.ts';
 import { browserOrigin, initializeRequest, preflightRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { anonymousTools } from './anonymous.ts';
-import { messageOf } from './served.ts';
+import { anonymousTools, messageOf } from './anonymous.ts';
 
-/** Fields that clients send with POST up to 2025-11-25. */
+/** Headers of POST requests up to 2025-11-25. */
 const sessionFields = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
 
-/** Those of 2026-07-28. */
+/** Headers of requests of 2026-07-28. */
 const modernFields = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** Those with which a stream that broke off is taken up again. */
+/** Headers of a request that resumes a stream. */
 const resumingFields = ['authorization', 'mcp-protocol-version', 'mcp-session-id', 'last-event-id'];
 
 const allFields = [...new Set([...sessionFields, ...modernFields, ...resumingFields])];
 
-/** Fact: what the server answers to the preflight of a page. */
+/** Fact: the response to the preflight request of a page. */
 async function preflight(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, preflightRequest('POST', sessionFields));
 }
 
 /**
- * Returns true if a server speaks 2026-07-28, by what it answers to a request of that revision without a token.
- * @returns undefined if it asks for one first
+ * Returns true if a server speaks 2026-07-28, judged by its response to a request without a token.
+ * @returns undefined if it requires a token first
  */
 function speaksModern(answer: Answer): boolean | undefined {
   if (answer.kind === 'unanswered' || answer.status === 401 || answer.status === 403) return undefined;
@@ -34,12 +31,12 @@ function speaksModern(answer: Answer): boolean | undefined {
   return (Object(result) as { resultType?: unknown }).resultType !== undefined;
 }
 
-/** Fact: what it answers to a page without a token. */
+/** Fact: the response to a page's request without a token. */
 async function fromPage(subject: Subject): Promise<Answer> {
   return ask(subject, subject.url, initializeRequest({ origin: browserOrigin }));
 }
 
-/** Returns true if the server keeps pages out on purpose, as it should those it does not know. */
+/** Returns true if the server rejects unknown pages on purpose, as it should. */
 function keepsOut(...answers: readonly Answer[]): boolean {
   return answers.some((answer) => answer.kind === 'answered' && answer.status === 403);
 }
@@ -48,7 +45,7 @@ const keptOut = skip(
   `The server refuses pages of ${browserOrigin} with 403, as a server may that lists the origins it knows. Browser clients need theirs on that list.`,
 );
 
-/** A page may send what clients send. */
+/** Checks that a page may send the requests of clients. */
 const sends: Check = {
   id: 'CORS-PREFLIGHT',
   section: 'reach',
@@ -96,7 +93,7 @@ const sends: Check = {
   },
 };
 
-/** A page may read why it was refused. */
+/** Checks that a page may read the 401 response. */
 const reads: Check = {
   id: 'CORS-CHALLENGE',
   section: 'reach',

@@ -1,10 +1,12 @@
-import type { Check } from '../check.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
-import { handshake, outdatedHandshake } from './tls.ts';
+import { connect, type PeerCertificate, type SecureVersion } from 'node:tls';
+import { defaultAnswerMs, failureCode } from '../ask.ts';
+import { type Check, fail, pass, skip, unknown, warn } from '../check.ts';
+import type { Subject } from '../subject.ts';
+import { requireTarget } from './connection-checks.ts';
 
 const secondsInDay = 86_400;
 
-/** Certificates that end sooner are warned about, in days. */
+/** Remaining validity of a certificate below which there is a warning, in days. */
 const soonDays = 14;
 
 const remedyForUnknownIssuer =
@@ -18,7 +20,7 @@ const remedies: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `Send the intermediate certificates too (nginx: ssl_certificate with the full chain, not the leaf alone). ${remedyForUnknownIssuer}`,
 };
 
-/** Clients trust the certificate. */
+/** Checks that clients trust the certificate. */
 const trusted: Check = {
   id: 'REACH-TLS',
   section: 'reach',
@@ -46,7 +48,7 @@ const trusted: Check = {
   },
 };
 
-/** The version is one that is still safe. */
+/** Checks that the TLS version is secure. */
 const version: Check = {
   id: 'REACH-TLS-VERSION',
   section: 'reach',
@@ -67,7 +69,7 @@ const version: Check = {
   },
 };
 
-/** The certificate lasts. */
+/** Checks that the certificate does not expire soon. */
 const expiry: Check = {
   id: 'REACH-TLS-EXPIRY',
   section: 'reach',
@@ -90,3 +92,71 @@ const expiry: Check = {
 
 /** Checks of the server's TLS. */
 export const tlsChecks: readonly Check[] = [trusted, version, expiry];
+
+/** Result of a TLS handshake. */
+type Handshake =
+  | {
+      kind: 'done';
+      /** `TLSv1.3` */
+      version: string;
+      /** Error code if the certificate is not trusted. */
+      distrust?: string;
+      /** Host names of the certificate. */
+      names: string;
+      /** Issuer of the certificate. */
+      issuer: string;
+      /** Epoch seconds. */
+      expiresAt: number;
+    }
+  | { kind: 'failed'; code: string };
+
+function shake(subject: Subject, minVersion: SecureVersion): Promise<Handshake> {
+  const { host, port, isAddress } = requireTarget(subject);
+  const timeout = subject.context.timeoutMs ?? defaultAnswerMs;
+  return new Promise((resolve) => {
+    const socket = connect({
+      host,
+      port,
+      ...(isAddress ? {} : { servername: host }),
+      // The certificate is looked at, whatever it is; nothing is sent.
+      rejectUnauthorized: false,
+      minVersion,
+      ...(minVersion === 'TLSv1' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}),
+      timeout,
+    });
+    const end = (result: Handshake): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('timeout', () => end({ kind: 'failed', code: 'ETIMEDOUT' }));
+    socket.once('error', (error) => end({ kind: 'failed', code: failureCode(error) ?? error.message }));
+    socket.once('secureConnect', () => {
+      const certificate: Partial<PeerCertificate> = socket.getPeerCertificate();
+      const { subject: owner, subjectaltname: names, issuer, valid_to: until = '' } = certificate;
+      const distrust = socket.authorized ? undefined : codeOf(socket.authorizationError);
+      end({
+        kind: 'done',
+        version: socket.getProtocol() ?? 'unknown',
+        ...(distrust === undefined ? {} : { distrust }),
+        names: names ?? String(owner?.CN ?? 'nobody'),
+        issuer: String(issuer?.O ?? issuer?.CN ?? 'nobody'),
+        expiresAt: Math.floor(Date.parse(until) / 1000),
+      });
+    });
+  });
+}
+
+/** Returns the error code: Node has it as the error itself, or as its property. */
+function codeOf(error: unknown): string {
+  return failureCode(error) ?? String(error);
+}
+
+/** Fact: the TLS handshake with the server; undefined if the URL is `http`. */
+export async function handshake(subject: Subject): Promise<Handshake | undefined> {
+  return requireTarget(subject).isSecure ? shake(subject, 'TLSv1.2') : undefined;
+}
+
+/** Fact: if a server that rejects TLS 1.2 accepts an older version. */
+export async function outdatedHandshake(subject: Subject): Promise<Handshake> {
+  return shake(subject, 'TLSv1');
+}

@@ -1,16 +1,18 @@
 import { quote } from '../../client/quote.ts';
 import type { Answered } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { type Check, fail, type Judgement, pass, unknown, warn } from '../check.ts';
 import { quoteOrMissing } from '../document.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
-import { nativeRegistrations } from './native-registrations.ts';
-import { describeRefusal, isAccepted, type RegistrationTry } from './try-registration.ts';
+import {
+  describeRefusal,
+  isAccepted,
+  nativeRegistrations,
+  type RegistrationTry,
+} from './try-registration.ts';
 
 type AcceptedTry = RegistrationTry & { answer: Answered };
 
-/** Judges the first registration that was accepted. */
+/** Judges the first accepted registration. */
 async function judgeAccepted(
   subject: Subject,
   judge: (attempt: AcceptedTry) => Judgement,
@@ -24,7 +26,7 @@ async function judgeAccepted(
   return { ...judge(attempt as AcceptedTry), evidence: answer.evidence };
 }
 
-/** The form of the answer. */
+/** Checks the form of the response. */
 export const registrationAnswerCheck: Check = {
   id: 'REG-ANSWER',
   section: 'registration',
@@ -57,7 +59,7 @@ export const registrationAnswerCheck: Check = {
     }),
 };
 
-/** The redirect URIs registered are those asked for. */
+/** Checks that the requested redirect URIs were registered. */
 export const registeredRedirectsCheck: Check = {
   id: 'REG-REDIRECT-URIS',
   section: 'registration',
@@ -83,7 +85,7 @@ export const registeredRedirectsCheck: Check = {
     }),
 };
 
-/** Method and secret fit each other and what was asked for. */
+/** Checks that method and secret fit each other and the request. */
 export const registeredMethodCheck: Check = {
   id: 'REG-AUTH-METHOD',
   section: 'registration',

@@ -1,25 +1,27 @@
+import { describeDifference, quote } from '../../client/quote.ts';
 import { clientProfiles } from '../../oauth/client-profiles/client-profiles.ts';
-import { type Answer, ask } from '../ask.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { parseObject } from '../../oauth/foreign-json.ts';
+import { checkRedirectUri } from '../../oauth/redirect-uri.ts';
+import { type Answer, type Answered, ask } from '../ask.ts';
+import { type Check, fail, pass, skip, unknown, warn } from '../check.ts';
 import {
   type AuthorizationOutcome,
   describeOutcome,
+  foundServer,
+  judgeLost,
   sendAuthorization,
 } from '../login/authorization-outcome.ts';
-import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
-import { metadataDocumentFaults, metadataUrlFaults, publishedRedirectUris } from './metadata-document.ts';
 
 const untold = 'No URL of a client ID metadata document was given.';
 
-/** Probe: what stands at the URL of the user's own document. */
+/** Fact: the response at the URL of the user's own document. */
 async function ownDocument(subject: Subject): Promise<Answer | undefined> {
   const url = subject.login?.clientIdMetadataUrl;
   return url === undefined ? undefined : ask(subject, url, { headers: { accept: 'application/json' } });
 }
 
-/** The document of the user's own client. */
+/** Checks the document of the user's client. */
 export const metadataDocumentCheck: Check = {
   id: 'REG-CIMD-DOCUMENT',
   section: 'registration',
@@ -53,7 +55,7 @@ export const metadataDocumentCheck: Check = {
   },
 };
 
-/** The authorization server fetches it. */
+/** Checks that the authorization server fetches it. */
 export const metadataDocumentReadCheck: Check = {
   id: 'REG-CIMD-ACCEPTED',
   section: 'registration',
@@ -89,11 +91,11 @@ export const metadataDocumentReadCheck: Check = {
   },
 };
 
-/** Advice for an authorization server that announces documents and cannot fetch them. */
+/** Advice for an authorization server that announces documents but cannot fetch them. */
 export const documentsNotFetchedFix =
   'Let the authorization server reach the hosts of documents (egress, proxy, DNS), or take client_id_metadata_document_supported out of its metadata, so that clients register. In Gatehouse set clients.metadataDocuments.enabled to false.';
 
-/** Probe: what the authorization endpoint makes of clients that many people have, each known by its document alone. */
+/** Fact: the reaction of the authorization endpoint to widely used clients with a document. */
 async function knownDocuments(subject: Subject): Promise<{ url: string; outcome: AuthorizationOutcome }[]> {
   const way = await subject.fact(foundServer);
   if (way.kind === 'lost') return [];
@@ -113,7 +115,10 @@ async function knownDocuments(subject: Subject): Promise<{ url: string; outcome:
   return tried;
 }
 
-/** The authorization server can fetch documents at all: from behind a firewall it announces what it cannot do (FA-52). */
+/**
+ * Checks that the authorization server can fetch documents; behind a firewall it may announce what it cannot do
+ * (FA-52).
+ */
 export const documentsFetchedCheck: Check = {
   id: 'REG-CIMD-FETCHED',
   section: 'registration',
@@ -139,3 +144,72 @@ export const documentsFetchedCheck: Check = {
       : unknown(saw, { evidence });
   },
 };
+
+/** Maximum size of a document that all servers read, in bytes; the draft recommends 5 KiB. */
+const maxDocumentBytes = 5 * 1024;
+
+/** Members that a public document must not have. */
+const symmetricMethods = new Set(['client_secret_basic', 'client_secret_post', 'client_secret_jwt']);
+
+/**
+ * Returns the faults of the URL of a client ID metadata document, each as the rest of a sentence that begins with "the
+ * URL".
+ * @param value the URL as the user gave it
+ * @see draft-ietf-oauth-client-id-metadata-document, "Client Identifier"
+ */
+export function metadataUrlFaults(value: string): string[] {
+  const url = URL.parse(value);
+  if (url === null) return ['is not absolute'];
+  const faults: string[] = [];
+  if (url.protocol !== 'https:') faults.push(`has the scheme ${quote(url.protocol)} instead of https`);
+  if (url.pathname === '/') faults.push('has no path');
+  if (/\/\.{1,2}(?:\/|$)/.test(value)) faults.push('has a dot segment');
+  if (value.includes('#')) faults.push('has a fragment');
+  if (url.username !== '' || url.password !== '') faults.push('has a user name in it');
+  return faults;
+}
+
+/**
+ * Returns the faults of a client ID metadata document, each as a sentence without its full stop.
+ * @param url its URL
+ * @param answer its content
+ * @see MCP authorization "Client ID Metadata Documents"
+ */
+export function metadataDocumentFaults(url: string, { status, headers, text }: Answered): string[] {
+  if (status >= 300 && status < 400)
+    return [`it redirects to ${quote(headers.get('location'))}, which no server follows`];
+  if (status !== 200) return [`it is answered with status ${status}`];
+  const json = parseObject(text);
+  if (json === undefined) return [`it holds no JSON object but ${quote(text)}`];
+  const faults: string[] = [];
+  const type = headers.get('content-type') ?? 'missing';
+  if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(type))
+    faults.push(`its Content-Type is ${quote(type)}, not JSON`);
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > maxDocumentBytes)
+    faults.push(`it has ${bytes} bytes, more than the ${maxDocumentBytes} that servers read`);
+  const {
+    client_id: id,
+    client_name: name,
+    redirect_uris: redirects,
+    token_endpoint_auth_method: method,
+  } = json;
+  if (id !== url) faults.push(`its client_id is not its URL: ${describeDifference(url, String(id))}`);
+  if (typeof name !== 'string' || name === '') faults.push('it has no client_name');
+  if (!Array.isArray(redirects) || redirects.length === 0) faults.push('it has no redirect_uris');
+  else
+    for (const uri of redirects) {
+      const fault = checkRedirectUri(uri);
+      if (fault !== undefined) faults.push(`its redirect URI ${quote(uri)} is refused (${fault})`);
+    }
+  if (typeof method === 'string' && symmetricMethods.has(method))
+    faults.push(`its token_endpoint_auth_method ${quote(method)} needs a secret, and the document is public`);
+  if ('client_secret' in json) faults.push('it publishes a client_secret');
+  return faults;
+}
+
+/** Returns the redirect URIs of a document. */
+export function publishedRedirectUris(text: string): string[] {
+  const uris = parseObject(text)?.redirect_uris;
+  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [];
+}

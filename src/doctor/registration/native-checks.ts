@@ -1,10 +1,8 @@
 import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, unknown, warn } from '../judgements.ts';
-import { nativeRegistrations } from './native-registrations.ts';
-import { describeRefusal, isAccepted, portedRedirectUri } from './try-registration.ts';
+import { type Check, fail, pass, unknown, warn } from '../check.ts';
+import { describeRefusal, isAccepted, nativeRegistrations, portedRedirectUri } from './try-registration.ts';
 
-/** A native client registers its exact loopback redirect URI. */
+/** Checks that a native client can register its exact loopback redirect URI. */
 export const loopbackPortCheck: Check = {
   id: 'REG-LOOPBACK-PORT',
   section: 'registration',
@@ -29,7 +27,7 @@ export const loopbackPortCheck: Check = {
   },
 };
 
-/** The 2026-07-28 revision has clients say that they are native. */
+/** Checks that clients can declare to be native, as 2026-07-28 requires. */
 export const applicationTypeCheck: Check = {
   id: 'REG-APPLICATION-TYPE',
   section: 'registration',
@@ -55,7 +53,7 @@ export const applicationTypeCheck: Check = {
   },
 };
 
-/** Native clients choose their port at each login. */
+/** Checks that native clients can register without a port, because they choose it at each login. */
 export const loopbackPortlessCheck: Check = {
   id: 'REG-LOOPBACK-PORTLESS',
   section: 'registration',

@@ -1,15 +1,24 @@
 import { quote } from '../../client/quote.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
+import {
+  describeOutcome,
+  foundServer,
+  judgeLost,
+  sendAuthorization,
+} from '../login/authorization-outcome.ts';
 import type { Subject } from '../subject.ts';
-import { nativeRegistrations } from './native-registrations.ts';
-import { describeRefusal, isAccepted, type RegistrationTry, tryRegistration } from './try-registration.ts';
+import {
+  describeRefusal,
+  isAccepted,
+  nativeRegistrations,
+  type RegistrationTry,
+  tryRegistration,
+} from './try-registration.ts';
 
-/** A redirect URI that anybody on the way can read; `.invalid` leads nowhere (RFC 2606 section 2). */
+/** A redirect URI without encryption; `.invalid` leads nowhere (RFC 2606 section 2). */
 const plainRedirectUri = 'http://doctor.invalid/callback';
 
-/** Registers again with one change to the accepted registration; only if plain registrations work. */
+/** Registers with one change to the accepted registration, if plain registrations work. */
 async function tryVariant(
   subject: Subject,
   metadata: Record<string, unknown>,
@@ -24,7 +33,7 @@ async function tryVariant(
   return { ...judge(attempt), evidence: attempt.answer.evidence };
 }
 
-/** Codes never travel in the clear. */
+/** Checks that unencrypted redirect URIs are rejected. */
 export const plainRedirectCheck: Check = {
   id: 'REG-HTTP-REDIRECT',
   section: 'registration',
@@ -49,7 +58,7 @@ export const plainRedirectCheck: Check = {
     }),
 };
 
-/** Some servers register only clients whose name they know. */
+/** Checks that a server registers clients of any name. */
 export const clientNameCheck: Check = {
   id: 'REG-CLIENT-NAME',
   section: 'registration',
@@ -68,5 +77,43 @@ export const clientNameCheck: Check = {
         'Ask the operator of the authorization server to allow this client name, or to give you a client id.',
       );
     });
+  },
+};
+
+/** Checks that the server still knows the client of an earlier login: otherwise the user sees an error page. */
+export const keptClientCheck: Check = {
+  id: 'REG-ALIVE',
+  section: 'registration',
+  title: 'The authorization server still knows the client that was registered earlier',
+  clause: 'RFC 6749 section 4.1.2.1',
+  needs: [
+    'REACH-ANSWER',
+    'CHALLENGE-STATUS',
+    'PRM-DOCUMENT',
+    'PRM-FOUND',
+    'PRM-LINK',
+    'PRM-RESOURCE',
+    'PRM-SERVERS',
+    'AS-FOUND',
+    'AS-ISSUER',
+    'AS-ENDPOINTS',
+  ],
+  async judge(subject) {
+    const kept = subject.login?.kept;
+    if (kept === undefined) return skip('No store of earlier logins was given.');
+    const way = await subject.fact(foundServer);
+    if (way.kind === 'lost') return judgeLost(way);
+    const { issuer } = way.found.authorizationServer;
+    const registration = await kept.findRegistration(issuer);
+    if (registration === undefined) return skip(`No client was registered at ${issuer} from here.`);
+    const outcome = await sendAuthorization(subject, way.found, registration);
+    const { evidence } = outcome;
+    const saw = `An authorization request of the kept client ${registration.clientId} ${describeOutcome(outcome)}.`;
+    if (outcome.kind === 'none') return unknown(saw, { evidence });
+    if (outcome.kind !== 'refused' && outcome.kind !== 'broken') return pass(saw, { evidence });
+    const anew =
+      'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.';
+    const waits = `The operator may have to approve this client first (at Gatehouse: gatehouse client approve ${registration.clientId}). Where nobody does: ${anew}`;
+    return fail(saw, outcome.status === 403 ? waits : anew, { evidence });
   },
 };

@@ -1,23 +1,29 @@
-import type { Exchange } from '../../client/index.ts';
+import { type Exchange, toCurl } from '../../client/index.ts';
+import type { Finding, Verdict } from '../check.ts';
 import type { Report } from '../examine.ts';
-import type { Finding, Verdict } from '../finding.ts';
-import { countVerdicts, type Outcome, outcomeOf, type Threshold } from './outcome.ts';
-import { type VerifyMeans, verifyCommand } from './verify-command.ts';
+import {
+  countVerdicts,
+  type Outcome,
+  outcomeOf,
+  type Threshold,
+  type VerifyMeans,
+  verifyCommand,
+} from './outcome.ts';
 
 /** A report for programs. Members may be added; none changes its meaning while `schema` stays. */
-export interface JsonReport {
+interface JsonReport {
   schema: 1;
   tool: { name: 'gatehouse'; version: string };
   url: string;
   /** RFC 3339, UTC. */
   startedAt: string;
   active: boolean;
-  /** By the threshold of this run. */
+  /** Depends on the threshold of this run. */
   outcome: Outcome;
   threshold: Threshold;
   summary: Readonly<Record<Verdict, number>>;
   findings: readonly (Finding & { verify?: string })[];
-  /** Exchanges in short form; `evidence` has their numbers. A bundle has them in full. */
+  /** Short forms of the exchanges; `evidence` has their numbers. A bundle has them completely. */
   exchanges: readonly {
     number: number;
     method: string;
@@ -46,9 +52,8 @@ function brief({
 }
 
 /**
- * Writes a report as an object for programs.
- * @param report what was found
- * @param options version of this program, what counts as a fault, and how to look again
+ * Converts a report for programs.
+ * @param options version of this program, the threshold, and the command for a repetition
  */
 export function toJsonReport(
   report: Report,
@@ -70,5 +75,34 @@ export function toJsonReport(
         : finding,
     ),
     exchanges: exchanges.map(brief),
+  };
+}
+
+/** All data for a bug report, without secrets: the findings, and each exchange with the command that repeats it. */
+interface Bundle extends Omit<JsonReport, 'exchanges'> {
+  kind: 'gatehouse-doctor-bundle';
+  /** Environment of this program. */
+  environment: { node: string; platform: string };
+  exchanges: readonly (Exchange & { curl: string })[];
+}
+
+/**
+ * Converts a report with its exchanges, which were recorded without secrets (T-191).
+ * @param options version and environment of this program, the threshold, and the command for a repetition
+ */
+export function toBundle(
+  report: Report,
+  options: {
+    version: string;
+    threshold: Threshold;
+    verify?: VerifyMeans;
+    environment: Bundle['environment'];
+  },
+): Bundle {
+  return {
+    kind: 'gatehouse-doctor-bundle',
+    ...toJsonReport(report, options),
+    environment: options.environment,
+    exchanges: report.exchanges.map((exchange) => ({ ...exchange, curl: toCurl(exchange) })),
   };
 }

@@ -1,5 +1,5 @@
+import type { Finding } from '../check.ts';
 import type { Report } from '../examine.ts';
-import type { Finding } from '../finding.ts';
 import { outcomeOf, type Threshold } from './outcome.ts';
 
 /** Characters that XML 1.0 cannot hold, not even escaped (its section 2.2). */
@@ -47,9 +47,8 @@ function testCase(finding: Finding, threshold: Threshold): string {
 }
 
 /**
- * Writes a report as JUnit XML, a test suite for each section, so that a pipeline shows it.
- * @param report what was found
- * @param threshold what counts as a failure; what does not is passed with its sentence as output, or skipped
+ * Converts a report to JUnit XML, with a test suite for each section.
+ * @param threshold the lowest verdict that is a failure; others pass with their sentence as output, or are skipped
  */
 export function toJunit(report: Report, threshold: Threshold): string {
   const sections = [...new Set(report.findings.map(({ section }) => section))];

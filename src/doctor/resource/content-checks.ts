@@ -1,21 +1,18 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { canonicalResource, resourceCovers } from '../../oauth/resource-indicator.ts';
-import type { Check } from '../check.ts';
-import { quoteOrMissing, stringsOf } from '../document.ts';
-import { internalFault } from '../internal-host.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../check.ts';
+import { internalFault, quoteOrMissing, stringsOf } from '../document.ts';
 import { anonymousInitialize, firstRefusal } from '../reach/anonymous.ts';
 import type { Subject } from '../subject.ts';
 import { secretsInQuery } from '../without-secrets.ts';
-import { publicAddressHints } from './hints.ts';
-import { type ResourceDocument, resourceDocument } from './places.ts';
+import { publicAddressHints, type ResourceDocument, resourceDocument } from './places.ts';
 
 const needs = ['PRM-FOUND'] as const;
 
 const noDocument = skip('There is no document.');
 
-/** Judges the members of the document, if there is one; the exchange that brought it is the evidence. */
+/** Judges the metadata, if there is any; its exchange is the evidence. */
 function judging(
   judge: (members: ResourceDocument['members'], subject: Subject) => ReturnType<Check['judge']>,
 ): Check['judge'] {
@@ -27,7 +24,7 @@ function judging(
   };
 }
 
-/** The server knows its public address. */
+/** Checks that the server knows its public address. */
 const internalHost: Check = {
   id: 'PRM-INTERNAL-HOST',
   section: 'resource',
@@ -49,7 +46,7 @@ const internalHost: Check = {
   }),
 };
 
-/** It is a resource identifier. */
+/** Checks that `resource` is a valid resource identifier. */
 const resourceForm: Check = {
   id: 'PRM-RESOURCE-FORM',
   section: 'resource',
@@ -71,7 +68,7 @@ const resourceForm: Check = {
   }),
 };
 
-/** It is the metadata of this server. */
+/** Checks that the metadata belongs to this server. */
 const resource: Check = {
   id: 'PRM-RESOURCE',
   section: 'resource',
@@ -108,7 +105,7 @@ const resource: Check = {
   }),
 };
 
-/** It says where to log in. */
+/** Checks that the metadata names authorization servers. */
 const servers: Check = {
   id: 'PRM-SERVERS',
   section: 'resource',
@@ -139,7 +136,7 @@ const servers: Check = {
   }),
 };
 
-/** Asking for all scopes does not ask for too much. */
+/** Checks that the listed scopes do not request too much. */
 const scopes: Check = {
   id: 'PRM-SCOPES',
   section: 'resource',
@@ -164,7 +161,7 @@ const scopes: Check = {
   }),
 };
 
-/** Tokens travel in the header. */
+/** Checks that tokens are sent in the header. */
 const bearerMethods: Check = {
   id: 'PRM-BEARER-METHODS',
   section: 'resource',
@@ -214,7 +211,7 @@ const dpop: Check = {
   }),
 };
 
-/** Checks of what the document says. */
+/** Checks of the content of the metadata. */
 export const contentChecks: readonly Check[] = [
   internalHost,
   resourceForm,

@@ -1,28 +1,28 @@
 import { quote } from '../../client/quote.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
-import { ask } from '../ask.ts';
-import type { Check } from '../check.ts';
+import { ask, describeAnswer } from '../ask.ts';
+import { type Check, fail, pass, skip, unknown, warn } from '../check.ts';
 import { mayRead } from '../cross-origin.ts';
-import { describeAnswer } from '../describe-answer.ts';
 import { quoteOrMissing, readDocument } from '../document.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { anonymousInitialize, challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { browserOrigin } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { wellKnownHints } from './hints.ts';
-import { describePlace, type ResourcePlace, resourceDocument, resourcePlaces } from './places.ts';
+import {
+  describePlace,
+  type ResourcePlace,
+  resourceDocument,
+  resourcePlaces,
+  wellKnownHints,
+} from './places.ts';
 
-/** Fact: whether the origin publishes authorization server metadata, as servers of 2025-03-26 do. */
+/** Fact: if the origin publishes authorization server metadata, as servers of 2025-03-26 do. */
 export async function originHasMetadata(subject: Subject): Promise<boolean> {
   for (const url of authorizationServerMetadataUrls(new URL(subject.url).origin))
     if (readDocument(await ask(subject, url)).kind === 'document') return true;
   return false;
 }
 
-/**
- * Returns true if the endpoint itself fails with the status of these places: then it is not the document that is wrong
- * (FA-62).
- */
+/** Returns true if the endpoint itself fails with the same status: then the metadata is not the problem (FA-62). */
 async function isRefusedEverywhere(subject: Subject, bad: readonly ResourcePlace[]): Promise<boolean> {
   const endpoint = await subject.fact(anonymousInitialize);
   if (endpoint.kind !== 'answered' || endpoint.status < 400 || endpoint.status === 401) return false;
@@ -63,7 +63,7 @@ const document: Check = {
   },
 };
 
-/** There is one. */
+/** Checks that there is metadata. */
 const found: Check = {
   id: 'PRM-FOUND',
   section: 'resource',
@@ -110,7 +110,7 @@ const linked: Check = {
   },
 };
 
-/** All places say the same. */
+/** Checks that all locations have the same content. */
 const agree: Check = {
   id: 'PRM-AGREE',
   section: 'resource',
@@ -145,7 +145,7 @@ const agree: Check = {
   },
 };
 
-/** Pages can read it. */
+/** Checks that pages can read the metadata. */
 const readable: Check = {
   id: 'PRM-CORS',
   section: 'resource',
@@ -167,10 +167,10 @@ const readable: Check = {
   },
 };
 
-/** Longest age of the document in caches that does not stand in the way of a change, in seconds. */
+/** Maximum age of the metadata in caches without a warning, in seconds. */
 const longestAge = 86_400;
 
-/** A change reaches the clients. */
+/** Checks that changes of the metadata reach clients. */
 const cache: Check = {
   id: 'PRM-CACHE',
   section: 'resource',
@@ -192,5 +192,5 @@ const cache: Check = {
   },
 };
 
-/** Checks of where the document is, and how it is served. */
+/** Checks of the location and the delivery of the metadata. */
 export const documentChecks: readonly Check[] = [document, found, linked, agree, readable, cache];

@@ -1,15 +1,15 @@
 import { type Fetch, withMcpConnection } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { isForNoToken } from '../../oauth/challenge.ts';
-import type { Check } from '../check.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, unknown } from '../judgements.ts';
+import { ask } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { initializeRequest, legacyRevision, mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { readClaims } from './claims.ts';
-import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
+import { readClaims } from './claims-checks.ts';
+import { bearer, type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
-/** An answer that refused a request for its token. */
+/** A response that rejected the token. */
 export interface Refusal {
   status: number;
   /** `WWW-Authenticate`; null if it has none. */
@@ -19,10 +19,8 @@ export interface Refusal {
 }
 
 /**
- * A fetch that carries a token to the MCP server, and to nothing else.
- * @param subject the server under examination
- * @param accessToken the token
- * @param onRefusal told of each 401 and 403
+ * Returns a fetch that sends a token to the MCP server, and to nobody else.
+ * @param onRefusal called for each 401 and 403
  */
 export function fetchWith(
   subject: Subject,
@@ -57,7 +55,7 @@ function describeAudience({ accessToken }: HeldToken): string {
   return aud === undefined ? '' : ` (aud ${quote(aud)})`;
 }
 
-/** Judges that the token of a kept login was refused, which says little of the server. */
+/** Judges the rejection of a stored login's token, which says little about the server. */
 function judgeKept(token: HeldToken, refusal: Refusal): Judgement {
   const said = describeChallenge(refusal);
   const evidence = [refusal.exchange];
@@ -76,7 +74,7 @@ function judgeKept(token: HeldToken, refusal: Refusal): Judgement {
   );
 }
 
-/** Judges that a token was refused which the examination has just got. */
+/** Judges the rejection of a token that the examination has just got. */
 function judgeOwn(token: HeldToken, refusal: Refusal): Judgement {
   const said = describeChallenge(refusal);
   const evidence = [refusal.exchange];
@@ -99,7 +97,7 @@ function judgeOwn(token: HeldToken, refusal: Refusal): Judgement {
   );
 }
 
-/** The token opens the door it was issued for. */
+/** Checks that the MCP server accepts its token. */
 export const accessCheck: Check = {
   id: 'TOKEN-ACCEPTED',
   section: 'token',
@@ -130,5 +128,43 @@ export const accessCheck: Check = {
         return unknown(`No connection came about: ${error instanceof Error ? error.message : 'no answer'}.`);
       return (token.receivedAt === undefined ? judgeKept : judgeOwn)(token, refusal);
     }
+  },
+};
+
+/** A session id that no server has issued. */
+const staleSession = '00000000-0000-4000-8000-67617465686f';
+
+/** Checks that clients learn of a lost session, so that they start a new one. */
+export const sessionCheck: Check = {
+  id: 'TOKEN-SESSION',
+  section: 'token',
+  title: 'A session that the server does not know is answered with 404',
+  clause: 'MCP transports "Session Management"',
+  patienceMs: consentPatienceMs,
+  async judge(subject) {
+    const token = await tokenAtHand(subject);
+    if (token.kind === 'missing') return token.judgement;
+    const { accessToken } = token;
+    const opened = await ask(subject, subject.url, initializeRequest(bearer(accessToken)));
+    if (opened.kind === 'unanswered') return unknown(`No answer to initialize: ${opened.why}.`);
+    if (opened.status === 401) return unknown('The server refuses the token.', { because: 'TOKEN-ACCEPTED' });
+    const session = opened.headers.get('mcp-session-id');
+    if (session === null) return skip('The server gives out no sessions.');
+    const of = (id: string) => ({
+      ...bearer(accessToken),
+      'mcp-session-id': id,
+      'mcp-protocol-version': legacyRevision,
+    });
+    const stale = await ask(subject, subject.url, mcpRequest('tools/list', {}, of(staleSession)));
+    await ask(subject, subject.url, { method: 'DELETE', headers: of(session) });
+    const { evidence } = stale;
+    if (stale.kind === 'unanswered')
+      return unknown(`No answer to a session that does not exist: ${stale.why}.`, { evidence });
+    const saw = `A request with a Mcp-Session-Id that does not exist was answered with ${stale.status}.`;
+    const fix =
+      'Answer 404 where the session is not known: on nothing else do clients start a new one. After a restart of the server every client comes with such a session.';
+    if (stale.status === 404) return pass(saw, { evidence });
+    if (stale.status >= 500) return fail(saw, fix, { evidence });
+    return warn(saw, fix, { evidence });
   },
 };

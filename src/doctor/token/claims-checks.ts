@@ -1,14 +1,15 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import { quote } from '../../client/quote.ts';
-import type { Check } from '../check.ts';
+import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import { ask } from '../ask.ts';
+import { type Check, fail, type Judgement, pass, skip, unknown, warn } from '../check.ts';
 import { quoteOrMissing } from '../document.ts';
-import type { Judgement } from '../finding.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { type Claims, claimFaults, compareAudience, readClaims } from './claims.ts';
 import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
-/** Judges the token at hand if it can be read. */
+/** Judges the token if it can be read. */
 async function judgeClaims(
   subject: Subject,
   judge: (claims: Claims, token: Extract<TokenAtHand, { kind: 'held' }>) => Judgement,
@@ -21,7 +22,7 @@ async function judgeClaims(
     : judge(claims, token);
 }
 
-/** Claims of a token. */
+/** Checks the claims of a token. */
 export const claimsCheck: Check = {
   id: 'TOKEN-CLAIMS',
   section: 'token',
@@ -45,7 +46,7 @@ export const claimsCheck: Check = {
     }),
 };
 
-/** A token is for one resource. */
+/** Checks that a token is for one resource. */
 export const audienceCheck: Check = {
   id: 'TOKEN-AUDIENCE',
   section: 'token',
@@ -65,4 +66,133 @@ export const audienceCheck: Check = {
           return fail(`${saw}.`, fix);
       }
     }),
+};
+
+/** Claims of an access token. They are not verified: only the server can judge its token. */
+interface Claims {
+  header: { alg?: string; typ?: string };
+  payload: JWTPayload & { client_id?: unknown; scope?: unknown };
+}
+
+/** Reads the claims of an access token; undefined for an opaque one. */
+export function readClaims(accessToken: string): Claims | undefined {
+  try {
+    const { alg, typ } = decodeProtectedHeader(accessToken);
+    return {
+      header: { ...(alg === undefined ? {} : { alg }), ...(typ === undefined ? {} : { typ }) },
+      payload: decodeJwt(accessToken),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns true if an audience names a resource.
+ * @param aud the claim
+ * @param resource the requested resource indicator
+ * @returns `alike` if only the spelling differs: case of the host, default port, trailing slash
+ * @see RFC 9068 section 4; RFC 8707 section 2.2
+ */
+export function compareAudience(aud: JWTPayload['aud'], resource: string): 'same' | 'alike' | 'other' {
+  const audiences = aud === undefined ? [] : [aud].flat();
+  if (audiences.includes(resource)) return 'same';
+  const wanted = canonicalResource(resource);
+  return audiences.some((one) => canonicalResource(one) === wanted) ? 'alike' : 'other';
+}
+
+/**
+ * Returns the faults of the claims of a new token, each as the rest of a sentence that begins with "in the token".
+ * @param expected the issuer, and the time in epoch seconds
+ * @see RFC 9068 sections 2.1, 2.2 and 4; RFC 7519 section 4.1
+ */
+export function claimFaults(
+  { header, payload }: Claims,
+  { issuer, now }: { issuer: string; now: number },
+): string[] {
+  const { iss, exp, nbf } = payload;
+  const faults: string[] = [];
+  if (header.alg === undefined || header.alg === 'none')
+    faults.push('alg is "none": anybody can write such a token');
+  if (iss !== issuer) faults.push(`iss is ${quoteOrMissing(iss)} and the issuer ${quote(issuer)}`);
+  if (exp === undefined) faults.push('exp is missing: it never ends');
+  else if (exp <= now) faults.push(`exp is ${now - exp} seconds ago`);
+  if (nbf !== undefined && nbf > now + 60) faults.push(`nbf is ${nbf - now} seconds ahead`);
+  return faults;
+}
+
+/** Allowed clock difference, in seconds. Verifiers allow a few seconds to a minute. */
+const toleranceSeconds = 30;
+
+/** A clock compared with that of this machine. */
+interface ClockReading {
+  whose: string;
+  /** Seconds by which it is ahead of this machine's. */
+  aheadSeconds: number;
+}
+
+/** Reads the clock of the MCP server from its response to a request without a token. */
+async function serverClock(subject: Subject): Promise<ClockReading | undefined> {
+  const answer = await ask(subject, subject.url, mcpRequest('ping'));
+  if (answer.kind === 'unanswered' || answer.headers.has('age')) return undefined;
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  return Number.isNaN(date)
+    ? undefined
+    : { whose: 'the MCP server (Date)', aheadSeconds: Math.floor(date / 1000) - subject.context.now() };
+}
+
+/** Reads the clock of the authorization server from a new token. */
+async function issuerClock(subject: Subject): Promise<ClockReading | undefined> {
+  const token = await tokenAtHand(subject);
+  if (token.kind === 'missing' || token.receivedAt === undefined) return undefined;
+  const claims = readClaims(token.accessToken);
+  const { iat, nbf } = claims?.payload ?? {};
+  const stamped = Math.max(iat ?? Number.NEGATIVE_INFINITY, nbf ?? Number.NEGATIVE_INFINITY);
+  return Number.isFinite(stamped)
+    ? { whose: 'the authorization server (iat, nbf)', aheadSeconds: stamped - token.receivedAt }
+    : undefined;
+}
+
+/**
+ * Describes a clock difference in a sentence.
+ * @param whose owner of the clock
+ * @param aheadSeconds seconds by which it is ahead
+ */
+export function describeSkew(whose: string, aheadSeconds: number): string {
+  if (aheadSeconds === 0) return `the clock of ${whose} agrees with yours`;
+  return `the clock of ${whose} is ${Math.abs(aheadSeconds)} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} yours`;
+}
+
+/** Checks the clocks: tokens are rejected if they differ. */
+export const clockCheck: Check = {
+  id: 'TOKEN-CLOCK',
+  section: 'token',
+  title: 'The clocks of both servers and of this machine agree',
+  clause: 'RFC 7519 sections 4.1.4 to 4.1.6; RFC 9110 section 6.6.1',
+  needs: ['REACH-ANSWER'],
+  patienceMs: consentPatienceMs,
+  async judge(subject) {
+    const readings = [await serverClock(subject), await issuerClock(subject)].filter(
+      (one) => one !== undefined,
+    );
+    if (readings.length === 0) return unknown('Neither server shows its clock: no Date, no iat.');
+    const sentence = readings.map(({ whose, aheadSeconds }) => describeSkew(whose, aheadSeconds)).join(', ');
+    const saw = `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`;
+    const off = readings.filter(({ aheadSeconds }) => Math.abs(aheadSeconds) > toleranceSeconds);
+    if (off.length === 0) return pass(saw);
+    const [first] = off;
+    const isOurs =
+      off.length === readings.length &&
+      readings.length > 1 &&
+      off.every(
+        ({ aheadSeconds }) => Math.abs(aheadSeconds - (first?.aheadSeconds ?? 0)) <= toleranceSeconds,
+      );
+    const ahead = first?.aheadSeconds ?? 0;
+    return warn(
+      isOurs ? `${saw} Your clock is ${Math.abs(ahead)} s ${ahead > 0 ? 'slow' : 'fast'}.` : saw,
+      isOurs
+        ? 'Set the clock of this machine by NTP: it takes good tokens for ended ones, or ended ones for good.'
+        : `Set the clock of ${off.map(({ whose }) => whose.replace(/ \(.*/, '')).join(' and of ')} by NTP: tokens are refused as ended, or as not valid yet.`,
+    );
+  },
 };

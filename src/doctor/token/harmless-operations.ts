@@ -6,9 +6,9 @@ import { firstSession, type Session } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
 import { doctorInfo, fetchWith, type Refusal } from './access-check.ts';
 
-/** An operation that was refused for its token. */
+/** An operation that was rejected because of its token. */
 export interface RefusedOperation {
-  /** The operation in words. */
+  /** Description of the operation. */
   operation: string;
   run(client: Client): Promise<unknown>;
   refusal: Refusal;
@@ -16,7 +16,7 @@ export interface RefusedOperation {
   held: readonly string[];
 }
 
-/** Most tools that are called. */
+/** Maximum number of called tools. */
 const maxCalls = 5;
 
 interface Operation {
@@ -24,7 +24,7 @@ interface Operation {
   run(client: Client): Promise<unknown>;
 }
 
-/** Tools that say of themselves that they only read; they are called without arguments. */
+/** Returns calls of the tools that declare to be read-only, without arguments. */
 async function harmlessCalls(client: Client): Promise<Operation[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const { tools } = await client.listTools();
@@ -38,10 +38,9 @@ async function harmlessCalls(client: Client): Promise<Operation[]> {
 }
 
 /**
- * Does something over a connection of its own.
- * @param subject the server under examination
- * @param session whose token to use
- * @param work what to do; it is given the refusals so far
+ * Does some work over its own connection.
+ * @param session source of the token
+ * @param work gets the rejections so far
  * @returns each 401 and 403
  */
 export async function refusalsOf(
@@ -57,17 +56,14 @@ export async function refusalsOf(
   return refusals;
 }
 
-/**
- * The scopes of a session's token, as far as the server told.
- * @param session the login
- */
+/** Returns the known scopes of a session's token. */
 export function scopesOf({ held, pending }: Session): readonly string[] {
   return held.scope === undefined ? pending.scopes : parseScope(held.scope);
 }
 
 /**
- * The parameters of the challenge of a refusal.
- * @param challenge `WWW-Authenticate`; null if there is none
+ * Returns the parameters of a challenge.
+ * @param challenge `WWW-Authenticate`, or null
  */
 export function challengeParameters(challenge: string | null): Record<string, string> {
   const found = parseChallenges(challenge ?? '').find(
@@ -77,9 +73,8 @@ export function challengeParameters(challenge: string | null): Record<string, st
 }
 
 /**
- * Connects, lists the tools and calls those that only read, until something is refused.
- * @param subject the server under examination
- * @param session whose token to use
+ * Connects, lists the tools and calls the read-only ones, until a request is rejected.
+ * @param session source of the token
  */
 export async function findRefusal(subject: Subject, session: Session): Promise<RefusedOperation | undefined> {
   let tried: Operation = { named: 'connecting', run: async () => undefined };
@@ -96,8 +91,8 @@ export async function findRefusal(subject: Subject, session: Session): Promise<R
 }
 
 /**
- * Probe: what the token of the first login is refused, although a login asks for what the server names.
- * @param subject the server under examination
+ * Fact: the first operation that is rejected with the token of the first login, although that requested the named
+ * scopes.
  */
 export async function firstRefusal(subject: Subject): Promise<RefusedOperation | undefined> {
   const session = await subject.fact(firstSession);

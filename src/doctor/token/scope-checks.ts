@@ -1,10 +1,20 @@
+import { chooseScopes } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
-import type { Check } from '../check.ts';
-import { fail, pass, skip, warn } from '../judgements.ts';
+import { type Check, fail, type Judgement, pass, skip, warn } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
-import { challengeParameters } from './harmless-operations.ts';
-import { scopeRefusal, stepUp } from './scope-refusal.ts';
+import { secondLogin } from '../login/second-session.ts';
+import { firstSession } from '../login/session.ts';
+import type { Subject } from '../subject.ts';
+import type { Refusal } from './access-check.ts';
+import {
+  challengeParameters,
+  findRefusal,
+  firstRefusal,
+  type RefusedOperation,
+  refusalsOf,
+  scopesOf,
+} from './harmless-operations.ts';
 
 const ofScopes = {
   section: 'token',
@@ -13,7 +23,7 @@ const ofScopes = {
   patienceMs: 2 * consentPatienceMs,
 } as const;
 
-/** Data that a client needs to request more scopes. */
+/** Checks that a client learns which scopes it needs. */
 export const scopeChallengeCheck: Check = {
   ...ofScopes,
   id: 'TOKEN-SCOPE-CHALLENGE',
@@ -40,7 +50,7 @@ export const scopeChallengeCheck: Check = {
   },
 };
 
-/** Asking for what was named has to help. */
+/** Checks that the requested scopes help. */
 export const stepUpCheck: Check = {
   ...ofScopes,
   needs: [...ofScopes.needs, 'TOKEN-SCOPE-CHALLENGE'],
@@ -67,3 +77,54 @@ export const stepUpCheck: Check = {
     );
   },
 };
+
+/** A rejection because of missing scopes, or the reason why there is none. */
+type ScopeRefusalProbe =
+  | ({ kind: 'refused'; by: 'first' | 'second' } & RefusedOperation)
+  | { kind: 'none'; judgement: Judgement };
+
+/**
+ * Fact: an operation that was rejected because of missing scopes: with the token of the first login, or of the second,
+ * which requests fewer.
+ */
+export async function scopeRefusal(subject: Subject): Promise<ScopeRefusalProbe> {
+  const none = (saw: string): ScopeRefusalProbe => ({ kind: 'none', judgement: skip(saw) });
+  const refused = await subject.fact(firstRefusal);
+  if (refused !== undefined) return { kind: 'refused', by: 'first', ...refused };
+  const second = await subject.fact(secondLogin);
+  if (second.kind === 'missing') return { kind: 'none', judgement: second.judgement };
+  const { session } = second;
+  if (session.kind === 'missing') return { kind: 'none', judgement: session.judgement };
+  const all = chooseScopes(session.found);
+  const held = scopesOf(session);
+  if (missingScopes(held, all).length === 0)
+    return none(
+      `The token of a login was refused nothing that is safe to try, and ${all.length === 0 ? 'the server names no scopes to leave out' : `one with fewer scopes than ${all.join(' ')} could not be had`}.`,
+    );
+  const found = await findRefusal(subject, session);
+  return found === undefined
+    ? none(`A token for ${held.join(' ')} was refused nothing that is safe to try.`)
+    : { kind: 'refused', by: 'second', ...found };
+}
+
+/** Result of the step-up. */
+type StepUpProbe =
+  | { kind: 'tried'; scopes: readonly string[]; again?: Refusal; operation: string }
+  | { kind: 'untried'; judgement: Judgement };
+
+/**
+ * Fact: the result of the rejected operation with the token of the other login. If the first was rejected, the second
+ * requested the union of its scopes and the named ones; if the second was rejected, the first has them already.
+ * @see MCP authorization "Step-Up Authorization Flow" (A8-07)
+ */
+export async function stepUp(subject: Subject): Promise<StepUpProbe> {
+  const refused = await subject.fact(scopeRefusal);
+  if (refused.kind === 'none') return { kind: 'untried', judgement: refused.judgement };
+  const second = await subject.fact(secondLogin);
+  if (second.kind === 'missing') return { kind: 'untried', judgement: second.judgement };
+  const session = refused.by === 'first' ? second.session : await subject.fact(firstSession);
+  if (session.kind === 'missing') return { kind: 'untried', judgement: session.judgement };
+  const [again] = await refusalsOf(subject, session, (client) => refused.run(client));
+  const { operation } = refused;
+  return { kind: 'tried', scopes: scopesOf(session), operation, ...(again === undefined ? {} : { again }) };
+}

@@ -1,18 +1,19 @@
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
-import type { Judgement } from '../finding.ts';
-import { skip } from '../judgements.ts';
+import { type Answer, ask } from '../ask.ts';
+import { type Judgement, skip } from '../check.ts';
 import { firstSession } from '../login/session.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 
-/** An access token that may be looked at and used. */
+/** An access token for the checks. */
 export type TokenAtHand =
   | {
       kind: 'held';
       accessToken: string;
-      /** Resource the token was asked for. */
+      /** Resource of the token. */
       resource: string;
       issuer: string;
-      /** Time at which this machine got it, epoch seconds; absent for a stored login. */
+      /** Time at which this machine received it, in epoch seconds; absent for a stored login. */
       receivedAt?: number;
     }
   | { kind: 'missing'; judgement: Judgement };
@@ -35,9 +36,8 @@ async function keptToken(subject: Subject): Promise<TokenAtHand> {
 }
 
 /**
- * A token to look at: that of the examination's own login if it may log in, else that of a login the user keeps. Not a
- * probe, as the token of a session changes.
- * @param subject the server under examination
+ * Returns the token of the examination's own login if it may log in, or else that of a stored login. This is no probe,
+ * because the token of a session changes.
  */
 export async function tokenAtHand(subject: Subject): Promise<TokenAtHand> {
   if (!subject.active) return keptToken(subject);
@@ -51,4 +51,27 @@ export async function tokenAtHand(subject: Subject): Promise<TokenAtHand> {
     issuer: found.authorizationServer.issuer,
     receivedAt: Math.floor(redemption.atMs / 1000),
   };
+}
+
+/**
+ * Returns the header with an access token.
+ * @see RFC 6750 section 2.1
+ */
+export function bearer(accessToken: string): { authorization: string } {
+  return { authorization: `Bearer ${accessToken}` };
+}
+
+/** Sends a ping with an access token. */
+export function pingWith(subject: Subject, accessToken: string): Promise<Answer> {
+  return ask(subject, subject.url, mcpRequest('ping', {}, bearer(accessToken)));
+}
+
+/**
+ * Returns true if the MCP server accepts a token, whatever it answers.
+ * @returns undefined if there is no response, or a 5xx
+ */
+export async function isTokenTaken(subject: Subject, accessToken: string): Promise<boolean | undefined> {
+  const answer = await pingWith(subject, accessToken);
+  if (answer.kind === 'unanswered' || answer.status >= 500) return undefined;
+  return answer.status !== 401;
 }

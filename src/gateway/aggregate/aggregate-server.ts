@@ -7,48 +7,55 @@ import {
 } from '@modelcontextprotocol/server';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeParams, Sender } from '../../mcp/conversations/conversation.ts';
-import { internalError, requestCancelled } from '../../mcp/json-rpc-errors.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
+import type { InitializeParams, JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
+import { internalError, methodNotFound, requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Cursors } from '../../mcp/paging.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { withAbsence } from '../steps/absence.ts';
 import type { Answer } from '../steps/step.ts';
+import { withAbsence } from '../steps/tool-definitions.ts';
 import { splitName } from './final-names.ts';
-import { gather, type Missing, reasonOf, sayMissing } from './gathering.ts';
-import { introduction } from './introduction.ts';
 import { joinList } from './joined-lists.ts';
-import { Member, type MemberBackend, type MemberListener } from './member.ts';
+import {
+  gather,
+  Member,
+  type MemberBackend,
+  type MemberListener,
+  type Missing,
+  reasonOf,
+  sayMissing,
+} from './member.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { finalError, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
-import { unknownName } from './unknown-names.ts';
 
-/** Parts of the server made of several. */
-export interface AggregateServerOptions {
+/** Options of the server for several backends. */
+interface AggregateServerOptions {
   /** Display name. */
   name: string;
   backends: readonly MemberBackend[];
   cursors: Cursors;
   logger: Pick<Logger, 'warn'>;
-  /** Owner; absent if it serves everybody. */
+  /** Owner; absent if the server serves everybody. */
   authInfo?: AuthInfo | undefined;
-  /** Called when it is closed for good. */
+  /** Called when the server is closed for good. */
   closed(server: AggregateServer): void;
 }
 
 /**
- * An MCP server of the revisions up to 2025-11-25 that is made of several: the names of each have its key before them,
- * lists are joined, and one that fails takes no other along.
+ * An MCP server of the revisions up to 2025-11-25 in front of several backends. Their names get a prefix, their lists
+ * are joined, and a failing backend does not affect the others.
  * @see C8-07, T-160
  */
 export class AggregateServer implements McpLike {
   readonly #options: AggregateServerOptions;
   readonly #members: readonly Member[];
   readonly #questions = new OpenQuestions();
-  /** Requests of the client that are not answered. */
+  /** Running requests of the client. */
   readonly #running = new Set<RequestId>();
-  /** Askers of the questions to the client, by question id; ids are unique in the installation. */
+  /** Backends that sent a request to the client, by the id of the request; ids are unique in the installation. */
   readonly #asked = new Map<unknown, Member>();
   #transport: Transport | undefined;
   #initialize: InitializeParams | undefined;
@@ -147,7 +154,7 @@ export class AggregateServer implements McpLike {
     return { result: introduction(this.#options.name, initialize.protocolVersion, this.#members, missing) };
   }
 
-  /** Hands a request to the backend whose name or URI it has. */
+  /** Passes a request to the backend that its name or URI belongs to. */
   async #forward(request: RequestMessage, sender: Sender): Promise<Answer> {
     const own = ownRequest(request);
     const { method, id } = request;
@@ -212,7 +219,7 @@ export class AggregateServer implements McpLike {
     this.#questions.giveUp(of, { error: requestCancelled, sender, reason: params?.reason });
   }
 
-  /** Takes what a backend says. */
+  /** Takes a message of a backend. */
   #hear(member: Member, message: Message, relatedTo: RequestId | undefined): void {
     const { id, method, params } = message;
     if (method === undefined) {
@@ -226,7 +233,9 @@ export class AggregateServer implements McpLike {
     this.#say(finalSaying(member.key, message), of);
   }
 
-  /** A backend that was missing is there: it is told what it missed, and the client that lists have changed. */
+  /**
+   * A missing backend is available: sends it the state of the session, and notifies the client that lists have changed.
+   */
   #cameBack(member: Member): void {
     const sender = this.#sender;
     if (!this.#isInitialized) return;
@@ -248,4 +257,101 @@ export class AggregateServer implements McpLike {
     const related = relatedTo === undefined ? undefined : { relatedRequestId: relatedTo };
     void this.#transport?.send(message as JSONRPCMessage, related);
   }
+}
+
+/**
+ * Builds the response to `initialize` for several backends: their joined capabilities and instructions.
+ * @param name display name for all of them
+ * @param missing backends that could not be started
+ * @see MCP 2025-11-25 lifecycle "Initialization" (C8-07)
+ */
+export function introduction(
+  name: string,
+  protocolVersion: string,
+  members: readonly Member[],
+  missing: readonly Missing[],
+): Record<string, unknown> {
+  const away = new Set(missing.map(({ member }) => member));
+  const can = members.map(
+    ({ result, backend }) => result?.capabilities ?? backend.known ?? unknownCapabilities,
+  );
+  const instructions = members
+    .flatMap((member) => (away.has(member) ? `# ${member.key}\n\nNot available at present.` : saying(member)))
+    .join('\n\n');
+  return {
+    protocolVersion,
+    capabilities: joinCapabilities(can),
+    serverInfo: { name, version: '1' },
+    ...(instructions && { instructions }),
+    ...sayMissing(missing),
+  };
+}
+
+function saying({ key, result }: Member): string | [] {
+  const instructions = result?.instructions;
+  if (typeof instructions !== 'string' || instructions === '') return [];
+  return `# ${key}\n\nTools and prompts: ${key}_…; resources: ${key}+….\n\n${instructions}`;
+}
+
+type Capabilities = Record<string, unknown>;
+
+/** Assumed capabilities of a backend that was never reached. */
+const unknownCapabilities: Capabilities = {
+  tools: {},
+  prompts: {},
+  resources: { subscribe: true },
+};
+
+/**
+ * Joins the capabilities of backends. All lists may change, because a backend may come and go. Tasks are left out,
+ * because their ids are not unique.
+ */
+export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
+  const has = (name: string): boolean => all.some((each) => isRecord(each[name]));
+  const subscribe = all.some(({ resources }) => isRecord(resources) && resources.subscribe === true);
+  // A client refuses all of them if one has something else than an object.
+  const merged = (name: string): Capabilities =>
+    Object.fromEntries(
+      all
+        .toReversed()
+        .flatMap((each) => Object.entries(isRecord(each[name]) ? each[name] : {}))
+        .filter(([, value]) => isRecord(value)),
+    );
+  return {
+    ...(has('tools') && { tools: { listChanged: true } }),
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { listChanged: true, ...(subscribe && { subscribe }) } }),
+    ...(has('logging') && { logging: {} }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('experimental') && { experimental: merged('experimental') }),
+    ...(has('extensions') && { extensions: merged('extensions') }),
+  };
+}
+
+const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+const namingMethods = new Set(['tools/call', 'prompts/get', 'completion/complete']);
+
+/**
+ * Builds the error for a name of no backend, with the known prefixes.
+ * @param keys keys of the backends
+ * @see MCP 2025-11-25 resources "Error Handling"
+ */
+export function unknownName(
+  { method, params = {} }: Pick<RequestMessage, 'method' | 'params'>,
+  keys: readonly string[],
+): JsonRpcError {
+  const { uri, name } = params;
+  const known = keys.join(', ');
+  if (resourceMethods.has(method))
+    return {
+      code: errorCodes.resourceNotFound,
+      message: `Resource not found: URIs begin with the backend they are of (${known}) and +.`,
+      data: { uri },
+    };
+  if (!namingMethods.has(method)) return methodNotFound;
+  const what = typeof name === 'string' ? `${name} is not found` : 'It is not found';
+  return {
+    code: errorCodes.invalidParams,
+    message: `${what}: names begin with the backend they are of (${known}) and _; URIs with + in its place.`,
+  };
 }

@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { createConversations } from '../../mcp/conversations/index.ts';
 import { createCursors } from '../../mcp/paging.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { GatewayBackend } from '../backends/gateway-backend.ts';
+import type { BackendStatus, GatewayBackend } from '../backends/gateway-backend.ts';
 import { AggregateServer } from './aggregate-server.ts';
 import { backendKeyForm } from './final-names.ts';
-import { joinStatus, type NamedBackend } from './joined-status.ts';
 import type { MemberBackend } from './member.ts';
 
 /**
- * Creates a backend that is made of several, behind one path: all names of each have its key before them. Whether
- * people share one of them is as it would be alone; none is begun with before somebody needs it.
- * @param name what people call it
- * @throws RangeError for a key that cannot stand before names, or that two have
+ * Creates one backend out of several, behind one path. The names of each backend get its key as a prefix, each backend
+ * keeps its sharing, and none is started before it is needed.
+ * @param name display name
+ * @throws RangeError for an invalid or repeated key
  */
 export function createAggregate(
   name: string,
@@ -48,5 +47,33 @@ export function createAggregate(
       await Promise.all(backends.map(({ conversations }) => conversations.close()));
       await Promise.all(parts.map(({ backend }) => backend.close()));
     },
+  };
+}
+
+/** One of several backends: its key, and its name in errors and in the log. */
+interface NamedBackend {
+  key: string;
+  name: string;
+  backend: GatewayBackend;
+}
+
+/** Joins the status of several backends: sums, the last failure, and the status of each by its key. */
+export function joinStatus(parts: readonly Pick<NamedBackend, 'key' | 'backend'>[]): BackendStatus {
+  const each = parts.map(({ key, backend }) => [key, backend.status()] as const);
+  const all = each.map(([, status]) => status);
+  const states = all.map(({ state }) => state);
+  const sum = (count: (status: BackendStatus) => number | undefined): number =>
+    all.reduce((total, status) => total + (count(status) ?? 0), 0);
+  const last = all
+    .flatMap(({ failures }) => failures.last ?? [])
+    .sort((a, b) => b.at - a.at)
+    .at(0);
+  return {
+    kind: 'several',
+    state: states.includes('failing') ? 'failing' : states.includes('running') ? 'running' : 'idle',
+    processes: sum(({ processes }) => processes),
+    connections: sum(({ connections }) => connections),
+    failures: { count: sum(({ failures }) => failures.count), ...(last && { last }) },
+    backends: Object.fromEntries(each),
   };
 }

@@ -10,13 +10,12 @@ import { type Logger, loggable } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import { maxToolNameLength } from './final-names.ts';
-import { gather, type Missing } from './gathering.ts';
-import type { Member, MemberBackend } from './member.ts';
+import { gather, type Member, type MemberBackend, type Missing } from './member.ts';
 import type { OpenQuestions, Question } from './open-questions.ts';
 import { finalEntry, type ListKind } from './renaming.ts';
 
 /** Options of joined lists. */
-export interface JoiningOptions {
+interface JoiningOptions {
   members: readonly Member[];
   questions: OpenQuestions;
   cursors: Cursors;
@@ -24,21 +23,21 @@ export interface JoiningOptions {
 }
 
 /** A page of a list of several backends. */
-export interface JoinedPage {
+interface JoinedPage {
   entries: Record<string, unknown>[];
   /** Start of the next page, if there is one. */
   nextCursor: string | undefined;
-  /** Backends that have no part in it though they may have entries. */
+  /** Backends that may have entries, but are missing from the page. */
   missing: readonly Missing[];
 }
 
-/** Milliseconds that a backend may take for its part of a list; then the list is sent without it. */
+/** Maximum time for a backend's part of a list, in milliseconds; then the list is sent without it. */
 const listMs = 20_000;
 
 /**
- * Asks several backends for their parts of a list. A cursor holds the position in each of them, and only its receiver
- * can use it (C6-06, T-158).
- * @throws ProtocolError with -32602 for a cursor that was not given out for this list and caller
+ * Requests the parts of a list from several backends. A cursor contains the position in each of them, and only its
+ * receiver can use it (C6-06, T-158).
+ * @throws ProtocolError with -32602 for a cursor that was not issued for this list and caller
  */
 export async function joinList(
   list: ListKind,
@@ -76,7 +75,7 @@ export async function joinList(
   return { entries, nextCursor, missing };
 }
 
-/** Asks a backend for as long as others are kept waiting for it. */
+/** Requests the part of one backend, with a time limit. */
 async function askInTime(
   questions: OpenQuestions,
   member: Member,
@@ -91,8 +90,8 @@ async function askInTime(
 }
 
 /**
- * Returns the entries of a backend that clients can read: they refuse a list as a whole if one entry breaks the schema, and
- * those of other backends with it.
+ * Returns the entries of a backend that follow the schema: clients reject a whole list for one invalid entry, with
+ * those of other backends.
  */
 function finalEntries(
   member: Member,
@@ -142,13 +141,16 @@ function findFault(type: ListKind['type'], entry: unknown): string | undefined {
     : 'outputSchema: not the schema of an object';
 }
 
-/** 2026-07-28 allows `true` for a property, the revisions before do not, nor does version 1 of the SDK. */
+/**
+ * Returns true if no property of a schema is `true`, which 2026-07-28 allows, but earlier revisions and version 1 of
+ * the SDK do not.
+ */
 function hasObjectSchemas(schema: unknown): boolean {
   const { properties = {} } = Object(schema) as { properties?: unknown };
   return isRecord(properties) && Object.values(properties).every(isRecord);
 }
 
-/** Most faults of a backend that are remembered, so that each is told once. */
+/** Maximum number of remembered faults, each of which is logged once. */
 const maxTold = 1000;
 const told = new WeakMap<MemberBackend, Set<string>>();
 

@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message } from '../../mcp/checks/messages.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 import type {
   Conversation,
   Conversations,
@@ -10,45 +11,45 @@ import type {
 } from '../../mcp/conversations/conversation.ts';
 import { backendError } from '../backends/backend-errors.ts';
 
-/** One of several backends, as all conversations with it have it. */
+/** One of several backends, shared by all conversations with it. */
 export interface MemberBackend {
   key: string;
   /** Name in errors and in the log. */
   name: string;
   conversations: Conversations;
-  /** Its capabilities when it was last reached. */
+  /** Its capabilities at the last start. */
   known?: Record<string, unknown>;
 }
 
-/** Takes what comes of a backend. */
+/** Receives the messages of a backend. */
 export interface MemberListener {
   /**
-   * Takes what it says.
-   * @param relatedTo id of the request during which it was said, if that is known
+   * Takes a message.
+   * @param relatedTo id of the request that it belongs to, if known
    */
   hear(member: Member, message: Message, relatedTo: RequestId | undefined): void;
-  /** It was missing from an answer, and is there now. */
+  /** The backend was missing from a response, and is available now. */
   cameBack(member: Member): void;
-  /** Its conversation ended: what it was asked is not answered any more. */
+  /** Its conversation has ended: running requests get no response. */
   ended(member: Member): void;
-  /** It was tried without anybody asking, and an error stands in its way. */
+  /** A background attempt to start it failed. */
   noteError(member: Member, error: unknown): void;
 }
 
 /** Options of a conversation with a backend. */
-export interface Beginning {
+interface Beginning {
   initialize: InitializeParams;
   sender: Sender;
 }
 
-/** Milliseconds until a missing backend is tried again; doubled each time. */
+/** Pause until a missing backend is tried again, in milliseconds; doubled each time. */
 const firstRetryMs = 1000;
 const longestRetryMs = 60_000;
 
-/** Milliseconds that a conversation must last for the next failure to count as the first. */
+/** Duration of a conversation after which the next failure counts as the first, in milliseconds. */
 const steadyMs = 60_000;
 
-/** The part that one backend has in a conversation with several: begun when it is needed, and again after it ended. */
+/** One backend's part in a conversation with several. It is started when it is needed, and again after it has ended. */
 export class Member {
   readonly backend: MemberBackend;
   readonly subscribed = new Set<string>();
@@ -65,7 +66,7 @@ export class Member {
   #retry: NodeJS.Timeout | undefined;
   #retryMs = firstRetryMs;
 
-  /** @param beginning gives what its conversation is begun with, each time */
+  /** @param beginning returns the options for each start */
   constructor(backend: MemberBackend, beginning: () => Beginning, listener: MemberListener) {
     this.backend = backend;
     this.#beginning = beginning;
@@ -91,8 +92,8 @@ export class Member {
   }
 
   /**
-   * Begins its conversation if there is none.
-   * @returns why there is none
+   * Starts its conversation if there is none.
+   * @returns the reason if it cannot be started
    */
   ready(): Promise<JsonRpcError | undefined> {
     if (this.#conversation) return Promise.resolve(undefined);
@@ -105,18 +106,20 @@ export class Member {
     return this.#opening;
   }
 
-  /** Notes that it was missing from an answer: it is tried again, and the client is told when it is there. */
+  /**
+   * Takes note that it is missing from a response: it is tried again, and the client is notified when it is available.
+   */
   missed(): void {
     this.#isMissed = true;
     this.#retryLater();
   }
 
-  /** Hands it a message; if it has no conversation, nothing happens. */
+  /** Sends a message, if there is a conversation. */
   say(message: Message, sender: Sender): void {
     this.#conversation?.say(message, sender);
   }
 
-  /** The client has said that it is initialized. */
+  /** Takes note that the client is initialized. */
   initialized(sender: Sender): void {
     if (this.#isInitialized || !this.#conversation) return;
     this.#isInitialized = true;
@@ -185,4 +188,60 @@ export class Member {
     }, this.#retryMs).unref();
     this.#retryMs = Math.min(2 * this.#retryMs, longestRetryMs);
   }
+}
+
+/** Maximum wait for a backend that is not the only one, in milliseconds. */
+const patienceMs = 10_000;
+
+/** Member of a result that names the missing backends. */
+const unavailableMember = 'mcp-gatehouse/unavailable';
+
+/** A backend that is missing from a response. */
+export interface Missing {
+  member: Member;
+  error: JsonRpcError;
+}
+
+/**
+ * Waits for backends: for all of them, but at most ten seconds if one is ready by then.
+ * @returns the missing ones, each with the reason
+ */
+export async function gather(members: readonly Member[]): Promise<Missing[]> {
+  const errors = new Map<Member, JsonRpcError>();
+  const tries = members.map(async (member) => {
+    const error = await member.ready();
+    if (error) errors.set(member, error);
+    return error === undefined;
+  });
+  const { promise: isLate, resolve } = Promise.withResolvers<void>();
+  const timers: NodeJS.Timeout[] = [];
+  for (const attempt of tries)
+    void attempt.then((isReady) => {
+      if (!isReady) return;
+      const waited = members.filter(({ isOpen }) => !isOpen).map(({ openingForMs }) => openingForMs);
+      timers.push(setTimeout(resolve, patienceMs - Math.min(patienceMs, ...waited)).unref());
+    });
+  await Promise.race([Promise.all(tries), isLate]);
+  for (const timer of timers) clearTimeout(timer);
+  return members
+    .filter(({ isOpen }) => !isOpen)
+    .map((member) => ({
+      member,
+      error: errors.get(member) ?? backendError('backend_start_timed_out', member.backend.name),
+    }));
+}
+
+/** Builds the `_meta` that names missing backends, and limits the validity of the result. */
+export function sayMissing(missing: readonly Missing[]): Record<string, unknown> {
+  if (missing.length === 0) return {};
+  const named = missing.map(({ member: { key }, error }) => {
+    const reason = reasonOf(error);
+    return { backend: key, message: error.message, ...(typeof reason === 'string' && { reason }) };
+  });
+  return { ttlMs: 0, _meta: { [unavailableMember]: named } };
+}
+
+/** Returns the `reason` of an error, if it has one. */
+export function reasonOf({ data }: JsonRpcError): unknown {
+  return isRecord(data) ? data.reason : undefined;
 }

@@ -7,24 +7,24 @@ import type { Member } from './member.ts';
 
 /** A request to a backend. */
 export interface Question {
-  /** Id of the request of the client it belongs to. */
+  /** Id of the client's request that it belongs to. */
   of: RequestId;
   method: string;
   params: Record<string, unknown>;
 }
 
-/** Reason why a response is no longer waited for. */
-export interface GivingUp {
-  /** The response that is used instead. */
+/** Reason why a response is not awaited any more. */
+interface GivingUp {
+  /** The error that is used in place of the response. */
   error: JsonRpcError;
   sender: Sender;
-  /** Only what this backend was asked; what all were, without it. */
+  /** Only the requests to this backend; those to all if absent. */
   member?: Member;
-  /** The client's reason. */
+  /** The reason that the client gave. */
   reason?: unknown;
 }
 
-/** A request that a backend has not answered. */
+/** A running request to a backend. */
 interface Pending {
   member: Member;
   of: RequestId;
@@ -32,14 +32,14 @@ interface Pending {
 }
 
 /**
- * Requests to several backends on behalf of one client, without a response so far. Each has an id of its own, since one
- * request of the client may be a request to each of them (T-127).
+ * Running requests to several backends for one client. Each has its own id, because one request of the client may
+ * become a request to each of them (T-127).
  */
 export class OpenQuestions {
   readonly #pending = new Map<RequestId, Pending>();
   #lastId = 0;
 
-  /** Asks a backend; the answer comes when it has answered, is waited for no longer, or has ended. */
+  /** Sends a request; resolves with the response, or with an error if it is given up or the backend has ended. */
   ask(member: Member, { of, method, params }: Question, sender: Sender): Promise<Answer> {
     return new Promise((take) => {
       const id = ++this.#lastId;
@@ -48,12 +48,12 @@ export class OpenQuestions {
     });
   }
 
-  /** Asks a backend for something of which nobody needs to hear. */
+  /** Sends a request whose response nobody needs. */
   tell(member: Member, { method, params }: Omit<Question, 'of'>, sender: Sender): void {
     member.say({ jsonrpc: '2.0', id: ++this.#lastId, method, params }, sender);
   }
 
-  /** Takes an answer of a backend; what it was not asked is nothing (T-160). */
+  /** Takes a response of a backend; one without a request is ignored (T-160). */
   answered(member: Member, message: Message): void {
     const id = message.id as RequestId;
     const pending = this.#pending.get(id);
@@ -63,12 +63,12 @@ export class OpenQuestions {
     pending.take(error ? { error } : { result: result ?? {} });
   }
 
-  /** The request of the client a question belongs to; undefined if it is no open question. */
+  /** Returns the id of the client's request that a running request belongs to. */
   requestOf(id: RequestId): RequestId | undefined {
     return this.#pending.get(id)?.of;
   }
 
-  /** Waits no longer for what belongs to a request of the client, and tells those who were to answer. */
+  /** Gives up the requests that belong to a request of the client, and cancels them at the backends. */
   giveUp(of: RequestId, { error, sender, member, reason }: GivingUp): void {
     for (const [requestId, pending] of [...this.#pending]) {
       if (pending.of !== of || (member && pending.member !== member)) continue;
@@ -79,7 +79,7 @@ export class OpenQuestions {
     }
   }
 
-  /** A backend has ended: it answers nothing any more. */
+  /** A backend has ended: gives up its requests. */
   ended(member: Member): void {
     const error = backendError('backend_ended', member.backend.name);
     for (const [id, pending] of [...this.#pending])

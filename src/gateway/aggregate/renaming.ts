@@ -15,7 +15,7 @@ export interface ListKind {
   type: 'Tool' | 'Prompt' | 'Resource' | 'ResourceTemplate';
 }
 
-/** The lists of several backends that are one. */
+/** The lists that are joined, by their methods. */
 export const listKinds: ReadonlyMap<string, ListKind> = new Map([
   ['tools/list', { member: 'tools', capability: 'tools', name: 'name', type: 'Tool' }],
   ['prompts/list', { member: 'prompts', capability: 'prompts', name: 'name', type: 'Prompt' }],
@@ -26,12 +26,12 @@ export const listKinds: ReadonlyMap<string, ListKind> = new Map([
   ],
 ]);
 
-/** Members of the `_meta` of a tool that are URIs of resources: its pages in hosts that show them. */
+/** Members of the `_meta` of a tool that are URIs of pages, which some hosts show. */
 const pageMembers = ['ui/resourceUri', 'openai/outputTemplate'];
 
 /**
- * Returns a request as the backend it is for knows it.
- * @returns whose it is; undefined if the name or URI is nobody's
+ * Returns a request with the backend's own names.
+ * @returns undefined if the name or URI belongs to no backend
  */
 export function ownRequest(request: RequestMessage): { key: string; request: RequestMessage } | undefined {
   const { method, params = {} } = request;
@@ -58,7 +58,7 @@ export function ownRequest(request: RequestMessage): { key: string; request: Req
   }
 }
 
-/** Returns an entry of a list as clients know it; undefined if it has no name. */
+/** Returns an entry of a list with its final name; undefined if it has no name. */
 export function finalEntry(key: string, { name }: ListKind, entry: unknown): Fields | undefined {
   if (!isRecord(entry)) return undefined;
   const own = entry[name];
@@ -67,10 +67,7 @@ export function finalEntry(key: string, { name }: ListKind, entry: unknown): Fie
   return { ...withMeta(key, entry), [name]: final };
 }
 
-/**
- * Returns the result of a request as clients know it: with the final URIs of resources, at any depth of its content, and of
- * the pages that its `_meta` names.
- */
+/** Returns a result with the final URIs of resources, at any depth of its content, and of the pages in its `_meta`. */
 export function finalResult(key: string, method: string, result: Fields): Fields {
   const own = withMeta(key, result);
   if (method === 'tools/call') return withBlocks(key, own);
@@ -79,13 +76,13 @@ export function finalResult(key: string, method: string, result: Fields): Fields
   return { ...own, contents: own.contents.map((each) => withUri(key, each)) };
 }
 
-/** Returns an error as clients know it: one about a resource names it in its data. */
+/** Returns an error with the final URI of its resource. */
 export function finalError(key: string, error: JsonRpcError): JsonRpcError {
   const data = withUri(key, error.data);
   return data === error.data ? error : { ...error, data };
 }
 
-/** Returns what a backend asks its client, or tells it, as clients know it. */
+/** Returns a request or notification of a backend with final names. */
 export function finalSaying(key: string, said: Message): Message {
   const { method, params = {} } = said;
   if (method === 'notifications/resources/updated')
@@ -98,7 +95,7 @@ export function finalSaying(key: string, said: Message): Message {
   return { ...said, params: { ...params, logger } };
 }
 
-/** With the pages that its `_meta` names; itself if there are none. */
+/** Replaces the URIs of pages in `_meta`. Returns the same object if there are none. */
 function withMeta(key: string, holder: Fields): Fields {
   const { _meta: meta } = holder;
   return isRecord(meta) ? { ...holder, _meta: finalMeta(key, meta) } : holder;

@@ -1,4 +1,6 @@
+import { maxValues } from '../../mcp/checks/json.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { Refusal } from '../../mcp/refusal.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a backend does not respond; it is `data.reason` of the error. */
@@ -88,10 +90,9 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
 const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy: -32000 };
 
 /**
- * Returns the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its
- * operator may know, such as its command line, is not in it (T-196).
- * @param name what the backend is called
- * @param full which limit is, if that is why
+ * Returns the JSON-RPC error for a call that a backend does not answer. The message names the server and says what to
+ * do. Internal details, such as a command line, are for the operator only and not in it (T-196).
+ * @param full the limit that is reached, for `backend_busy`
  */
 export function backendError(failure: BackendFailure, name: string, full?: FullLimit): JsonRpcError {
   const message = `The MCP server ${name} ${full ? fullSayings[full] : sayings[failure]}`;
@@ -99,9 +100,9 @@ export function backendError(failure: BackendFailure, name: string, full?: FullL
 }
 
 /**
- * Returns the JSON-RPC error for a call to a backend that failed before, and is not started again yet.
- * @param failure how it failed
- * @param waitMs how long it is not started, in milliseconds
+ * Returns the JSON-RPC error for a call to a backend that failed, and is not restarted yet.
+ * @param failure reason of the last failure
+ * @param waitMs remaining time until a restart is possible, in milliseconds
  */
 export function restartingError(failure: BackendFailure, name: string, waitMs: number): JsonRpcError {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
@@ -114,7 +115,7 @@ export function restartingError(failure: BackendFailure, name: string, waitMs: n
   };
 }
 
-/** For what may be otherwise the next time. Who asks again and again hears, too, who can do something about it. */
+/** Advice for a failure that may not happen again. A caller who sees it again and again also learns who can help. */
 const lasting =
   'Send the request again then; if it stays so, its operator finds the reason in the log of the server.';
 
@@ -128,3 +129,13 @@ const endings: Partial<Record<BackendFailure, { ended: string; again: string; ad
   backend_start_timed_out: { ended: 'did not answer initialize in time', again: 'asked' },
   backend_ended: { ended: 'ended several times', again: 'started' },
 };
+
+/** Maximum number of values in a response of a backend. */
+export const defaultMaxAnswerValues = maxValues;
+
+/** Returns the failure for a response that could not be read: it is too large, or no response at all. */
+export function failureOfAnswer(reason: Refusal['reason']): BackendFailure {
+  return reason === 'nested_too_deep' || reason === 'too_many_values' || reason === 'too_many_members'
+    ? 'backend_answer_too_large'
+    : 'backend_answer_unreadable';
+}

@@ -1,26 +1,60 @@
 import type { ServerSource } from '../../mcp/server-source.ts';
 
-/** State of the backend, for its operator. */
+/** State of a backend, for its operator. */
 export interface BackendStatus {
   kind: 'stdio' | 'http' | 'sse' | 'rest' | 'several';
-  /** `running`: something of it is open; `failing`: the last that was tried with it failed; `idle`: neither. */
+  /** `running`: a process or connection is open; `failing`: the last attempt failed; `idle`: neither. */
   state: 'idle' | 'running' | 'failing';
-  /** Of a program. */
+  /** Number of processes of a program. */
   processes?: number;
-  /** To a server reached by URL. */
+  /** Number of connections to a server with a URL. */
   connections?: number;
-  /** Number of accounts that are kept from it for a while after failures, and whether all are. */
+  /** Number of accounts whose circuit is open after failures, and whether it is open for all. */
   circuits?: { isOpenForAll: boolean; accounts: number };
-  /** Failures since the start, and the last: its reason (a BackendFailure) and when, in epoch seconds. */
+  /**
+   * Failures since the start of Gatehouse. `last` has the reason (a `BackendFailure`) and the time in epoch seconds.
+   */
   failures: { count: number; last?: { reason: string; at: number } };
-  /** Of several behind one path: each by its key. */
+  /** State of each backend behind one path, by its key. */
   backends?: Readonly<Record<string, BackendStatus>>;
 }
 
-/** An MCP server that stands elsewhere, as the front is served by it. */
+/** An MCP server behind the gateway. */
 export interface GatewayBackend {
   source: ServerSource;
   status(): BackendStatus;
-  /** Lets go of what it holds; what still runs ends, too. */
+  /** Ends the processes and connections, and the requests that still run. */
   close(): Promise<void> | void;
+}
+
+/** Counts the failures of a backend. */
+export interface Failures {
+  /** @param reason a BackendFailure */
+  note(reason: string): void;
+  /** The backend works again. */
+  mended(): void;
+  /** True if the last attempt failed. */
+  readonly isFailing: boolean;
+  count(): BackendStatus['failures'];
+}
+
+/** @param now epoch seconds */
+export function createFailures(now: () => number): Failures {
+  let total = 0;
+  let last: BackendStatus['failures']['last'];
+  let isFailing = false;
+  return {
+    note(reason) {
+      total += 1;
+      last = { reason, at: now() };
+      isFailing = true;
+    },
+    mended() {
+      isFailing = false;
+    },
+    get isFailing() {
+      return isFailing;
+    },
+    count: () => ({ count: total, ...(last && { last }) }),
+  };
 }

@@ -1,26 +1,29 @@
 /** Options of the pings to a process or session. */
-export interface HeartbeatOptions {
-  /** Milliseconds of silence until a ping is sent; 0 for never. */
+interface HeartbeatOptions {
+  /** Milliseconds of silence until a ping is sent; 0 disables pings. */
   everyMs: number;
-  /** `isAnswered` is true once a ping was answered. A backend that ignores pings is not judged by them. */
+  /** `isAnswered` is true once a ping was answered. A backend that ignores pings is never considered dead. */
   known: { isAnswered: boolean };
-  /** Returns true if it has something to do that may keep it from answering. */
+  /** Returns true if a running request may keep the backend from answering. */
   isBusy(): boolean;
   ping(): void;
-  /** Called once, when pings were missed. */
+  /** Called once, when too many pings were missed. */
   dead(): void;
   nowMs: () => number;
 }
 
-/** Missed intervals after a ping until the other side counts as dead: one may be that of a machine that slept. */
+/** Missed intervals after a ping until the backend is dead. One interval may be that of a machine that slept. */
 const maxMissed = 2;
 
-/** Milliseconds that a ping must have had to reach a single-threaded program before a call that may block it. */
+/**
+ * Minimum age of an unanswered ping that still counts when a call is sent, in milliseconds: the call may block a
+ * single-threaded program.
+ */
 const aheadMs = 1000;
 
 /**
- * Pings to a process or session that says nothing. Anything it says is a sign of life, an error among it. While it works on
- * a call no ping is sent: a program with one thread answers nothing then, and the time limit of the call counts.
+ * Pings a silent process or session. Every message is a sign of life, an error too. While a call runs no ping is sent:
+ * a program with one thread cannot answer then, and the time limit of the call applies.
  * @see MCP 2025-11-25 "Ping" (FA-39)
  */
 export class Heartbeat {
@@ -34,7 +37,7 @@ export class Heartbeat {
     this.#options = options;
   }
 
-  /** Begins with a new process or session. */
+  /** Starts for a new process or session. */
   start(): void {
     this.stop();
     const { everyMs, known } = this.#options;
@@ -48,20 +51,20 @@ export class Heartbeat {
     this.heard();
   }
 
-  /** Takes note of anything that was said. */
+  /** Takes note of a message. */
   heard(): void {
     this.#hasHeard = true;
     this.#pingedAtMs = undefined;
     this.#missed = 0;
   }
 
-  /** Takes note of the answer to a ping, even if it is an error. */
+  /** Takes note of the response to a ping, an error too. */
   answered(): void {
     this.#options.known.isAnswered = true;
     this.heard();
   }
 
-  /** A call is sent: a ping just before it says nothing of the other side any more. */
+  /** Takes note that a call is sent: a ping just before it proves nothing any more. */
   asked(): void {
     const isFresh = this.#pingedAtMs !== undefined && this.#options.nowMs() - this.#pingedAtMs < aheadMs;
     if (isFresh) this.heard();

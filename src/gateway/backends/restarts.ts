@@ -1,17 +1,20 @@
 import type { BackendFailure } from './backend-errors.ts';
 
-/** Milliseconds that a failing program is left alone; longer if each attempt takes long to fail. */
+/** First pauses of a failing program, in milliseconds. The pause is longer if each attempt takes long to fail. */
 const firstWaitMs = 1000;
 const firstWaitOfSilentMs = 10_000;
 const longestWaitMs = 60_000;
 
-/** A program that stood this long, or was left alone this long after its wait, begins anew. */
+/**
+ * Failures are forgotten if a program ran for this long, or did not start again for this long after its pause, in
+ * milliseconds.
+ */
 const forgivenMs = 60_000;
 
-/** Number of ends of a program that started well until the next start waits. */
+/** Number of crashes of a program that started well until the next restart is delayed. */
 const freeEnds = 3;
 
-/** A failure of a program, or of a server by URL to begin a session. */
+/** A failure of a program, or of the start of a session at a server with a URL. */
 export interface ProcessFailure {
   reason: BackendFailure;
   /** Milliseconds since its first response; undefined if it never responded. */
@@ -37,24 +40,22 @@ interface Outcome {
 }
 
 /**
- * Schedules the restarts of failing programs for each account by itself, so that nobody waits for another's program.
- * One that ends is started again at once, three times; one that does not start, or ends again and again, waits twice as
- * long each time, with jitter (T-155). A server by URL that does not answer `initialize` waits likewise.
+ * Schedules the restarts of failing programs, separately for each account. A program that crashes is restarted at once,
+ * three times. A program that does not start, or crashes again and again, waits twice as long each time, with jitter
+ * (T-155). The same rules apply to a server with a URL that does not answer `initialize`.
  */
 export class Restarts {
   readonly #nowMs: () => number;
   readonly #random: () => number;
   readonly #last = new Map<string, Outcome>();
 
-  /** @param random gives a number from 0 to 1 */
+  /** @param random returns a number from 0 to 1 */
   constructor(nowMs: () => number, random: () => number = Math.random) {
     this.#nowMs = nowMs;
     this.#random = random;
   }
 
-  /**
-   * Returns the time that an account must wait until its program may start, and the reason; undefined if there is none.
-   */
+  /** Returns the remaining pause of an account, and the reason; undefined if its program may start. */
   waiting(account: string): { waitMs: number; reason: BackendFailure } | undefined {
     const failing = this.#last.get(account)?.failing;
     const waitMs = (failing?.untilMs ?? 0) - this.#nowMs();
@@ -79,7 +80,7 @@ export class Restarts {
     this.#last.set(account, { notedMs: nowMs, failing: { count, silent, reason, untilMs: nowMs + waitMs } });
   }
 
-  /** A server has answered `initialize` for an account: what failed before is forgotten. */
+  /** Takes note that a server has answered `initialize` for an account: earlier failures are forgotten. */
   succeeded(account: string): void {
     this.#forgive();
     this.#last.set(account, { notedMs: this.#nowMs() });

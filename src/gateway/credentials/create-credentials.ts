@@ -7,28 +7,29 @@ import type {
   Credentials,
   PersonalCredentials,
 } from './credentials.ts';
-import type { CredentialPlace } from './definition.ts';
-import { placeValue } from './placing.ts';
 
-/** Returns the value of one credential. */
+/** Source of the values of one credential. */
 export interface ValueSource {
   find(caller: AuthInfo): Promise<{ value: string } | { error: JsonRpcError }>;
   /** See {@link PersonalCredentials.refused}. */
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal>;
-  /** Calls back when the value of an account changed or ended. @returns stops calling back */
+  /**
+   * Calls back when the value of an account has changed or ended.
+   * @returns stops calling back
+   */
   onChange(tell: (account: CredentialOwner) => void): () => void;
   /** See {@link CredentialSource.onGiven}. */
   onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
-/** One credential of a backend: if it stands and comes from. */
+/** One credential of a backend: its place and its source. */
 export interface PlacedValue {
   as: CredentialPlace;
-  /** A value for everybody, or what finds that of a caller. */
+  /** A value for everybody, or the source of the callers' values. */
   value: string | ValueSource;
 }
 
-/** Creates what gives a backend its credentials. If one is missing, the first in their order is asked for. */
+/** Creates the credentials of a backend. If a caller lacks several, the error names the first. */
 export function createCredentials(placed: readonly PlacedValue[]): PersonalCredentials {
   let forEverybody: Credentials = {};
   const personal: { as: CredentialPlace; source: ValueSource }[] = [];
@@ -56,7 +57,7 @@ export function createCredentials(placed: readonly PlacedValue[]): PersonalCrede
   };
 }
 
-/** Joins what tells that credentials changed. */
+/** Joins several sources of changes. */
 export function joinChanges(
   sources: readonly Pick<CredentialSource, 'onChange'>[],
 ): Pick<CredentialSource, 'onChange'> {
@@ -69,4 +70,42 @@ function stopAll(stops: readonly (() => void)[]): () => void {
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Place of a credential in a request to the backend, or in its environment. */
+export type CredentialPlace =
+  /** A header of each request. */
+  | { header: string; prefix?: string | undefined }
+  /** A variable of the environment of its process. */
+  | { env: string }
+  /** A member of `_meta.auth` of each request. */
+  | { auth: string };
+
+/** Reason why a value cannot be used in its place. */
+type Misfit = 'empty' | 'control_characters' | 'not_ascii';
+
+/**
+ * Returns the reason why a value cannot be used in its place, or undefined. A header with a line break would end early,
+ * and begin another.
+ * @see RFC 9110 section 5.5
+ */
+export function checkFits(place: CredentialPlace, value: string): Misfit | undefined {
+  if (value === '') return 'empty';
+  if ('header' in place) {
+    if (/[\p{Cc}]/u.test(value)) return 'control_characters';
+    return /^[\x20-\x7e]*$/.test(value) ? undefined : 'not_ascii';
+  }
+  // Keys in PEM have lines; a process cannot be given NUL.
+  return /[^\P{Cc}\t\r\n]/u.test(value) ? 'control_characters' : undefined;
+}
+
+/** Adds a value in its place. The value is used literally: nothing in it is expanded (T-153). */
+export function placeValue(beside: Credentials, place: CredentialPlace, value: string): Credentials {
+  if ('header' in place)
+    return {
+      ...beside,
+      headers: { ...beside.headers, [place.header.toLowerCase()]: `${place.prefix ?? ''}${value}` },
+    };
+  if ('env' in place) return { ...beside, env: { ...beside.env, [place.env]: value } };
+  return { ...beside, auth: { ...beside.auth, [place.auth]: value } };
 }

@@ -3,21 +3,21 @@ import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a caller's credentials are not available for a backend; it is `data.reason` of the error. */
-export type CredentialFailure =
+type CredentialFailure =
   | 'credential_missing'
   | 'credential_refused'
   | 'credential_no_person'
   | 'credential_unavailable';
 
-/** A credential as people are told of it. */
-export interface NamedCredential {
+/** Names of a credential for users. */
+interface NamedCredential {
   /** Display name of the backend. */
   backend: string;
   /** Display name of the credential. */
   label: string;
 }
 
-/** The error for a caller who has to give something first: it has the page of ours if they do. */
+/** Builds the error for a caller that must enter something first, with the page for that if there is one. */
 export function credentialMissing(
   { backend }: Pick<NamedCredential, 'backend'>,
   missing: MissingInput,
@@ -58,7 +58,7 @@ export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
   };
 }
 
-/** The error while a credential cannot be had just now. */
+/** Builds the error for a credential that is temporarily not available. */
 export function credentialUnavailable({ backend, label }: NamedCredential): JsonRpcError {
   return {
     code: errorCodes.internalError,

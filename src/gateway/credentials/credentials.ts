@@ -1,33 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
-/** Credentials for a backend on behalf of one caller. Never the caller's own bearer (A7-04). */
+/** Credentials for a backend on behalf of one caller; never the caller's own token (A7-04). */
 export interface Credentials {
   /** Headers of each request, by their names in lower case. */
   headers?: Readonly<Record<string, string>>;
-  /** Variables of the environment of a process. */
+  /** Environment variables of a process. */
   env?: Readonly<Record<string, string>>;
   /** Members of `_meta.auth` of each request (Rest, B7-16). */
   auth?: Readonly<Record<string, unknown>>;
 }
 
-/** An account, as the port names it. */
+/** Owner of credentials. */
 export type CredentialOwner = Pick<AuthInfo, 'issuer' | 'subject'>;
 
-/** Returns what a backend is given on behalf of its callers. */
+/** Source of the credentials of callers. */
 export interface CredentialSource {
-  /**
-   * Returns what a caller has; or why they cannot be served, as the error their request gets (it says where to enter
-   * it). It never rejects.
-   */
+  /** Returns the credentials of a caller, or the error of the request if there are none. Never rejects. */
   find(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
   /**
-   * Calls back when the credentials of an account changed or ended: processes and connections made with the old ones end.
+   * Calls back when the credentials of an account have changed or ended: processes and connections with the old ones
+   * must end.
    * @returns stops calling back
    */
   onChange(tell: (account: CredentialOwner) => void): () => void;
   /**
-   * Calls back when an account may have given what it lacked; left out if nothing tells that.
+   * Calls back when an account may have entered a missing credential; absent if that is not known.
    * @returns stops calling back
    */
   onGiven?(tell: (account: CredentialOwner) => void): () => void;
@@ -36,12 +35,32 @@ export interface CredentialSource {
 /** Result for rejected credentials: new ones, or the error of the request. */
 export type AfterRefusal = 'renewed' | { error: JsonRpcError };
 
-/** Credentials of which some are their callers' own. */
+/** A source of credentials of which some belong to the callers. */
 export interface PersonalCredentials extends CredentialSource {
   /**
-   * Takes note that the backend did not accept what it was given for a caller (401), and renews what can be renewed.
-   * @param sinceMs when the refused request began, by `performance.now()`
-   * @returns undefined if nothing of it is the caller's own
+   * Takes note that the backend has rejected the credentials of a caller (401), and renews them if possible.
+   * @param sinceMs start of the rejected request, by `performance.now()`
+   * @returns undefined if none of the credentials belongs to the caller
    */
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal | undefined>;
+}
+
+/** Interval of the checks, in milliseconds. */
+const lookEveryMs = 500;
+
+/**
+ * Looks for something again and again.
+ * @param patienceMs maximum time, in milliseconds; 0 for one look
+ * @returns undefined if it was not found in time
+ */
+export async function waitFor<T>(
+  look: () => Promise<T | undefined>,
+  patienceMs: number,
+): Promise<T | undefined> {
+  const endsMs = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() >= endsMs) return found;
+    await sleep(lookEveryMs);
+  }
 }

@@ -2,14 +2,13 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
 const lineEnds = /[\r\n]+$/;
 
-/** A value that the operator stores for everybody; or the reason why it cannot be read, without any part of it. */
-export type OperatorValue = { value: string } | { problem: string };
+/** A value of the operator for everybody; or the reason why it cannot be read, without any part of it. */
+type OperatorValue = { value: string } | { problem: string };
 
 /**
- * Reads a credential that is the same for everybody, from a variable of our environment or from a file. Line ends at
- * the end are not part of it.
+ * Reads a credential for everybody from an environment variable or a file. Line ends at its end are removed.
  * @param ours environment of this process
- * @returns the value; or the problem, if it is not set, or other users of the machine could read it (T-163)
+ * @returns the value; or the problem if it is not set, or if other users of the machine can read it (T-163)
  */
 export function readOperatorValue(
   from: { env: string } | { file: string },

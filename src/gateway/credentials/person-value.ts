@@ -1,33 +1,33 @@
+import { hash } from 'node:crypto';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { ValueSource } from './create-credentials.ts';
+import { type CredentialPlace, checkFits, type ValueSource } from './create-credentials.ts';
 import {
   credentialMissing,
   credentialRefused,
   credentialUnavailable,
   noPerson,
 } from './credential-errors.ts';
-import type { CredentialOwner } from './credentials.ts';
-import type { CredentialPlace } from './definition.ts';
-import { GivenValues } from './given-values.ts';
-import { checkFits } from './placing.ts';
-import { waitFor } from './wait-for.ts';
+import { type CredentialOwner, waitFor } from './credentials.ts';
 
 /** Values that users entered. */
 export interface EnteredValues {
   /**
-   * Returns the value an account has entered; undefined if it has not.
+   * Returns the value that an account has entered.
    * @throws if it cannot be read
    */
   read(accountId: string, route: string, name: string): Promise<string | undefined>;
-  /** Calls back when what an account has entered for a route changed or went. @returns stops calling back */
+  /**
+   * Calls back when a value of a route was changed or deleted.
+   * @returns stops calling back
+   */
   onChange(route: string, tell: (accountId: string) => void): () => void;
 }
 
-/** A credential that each person enters. */
-export interface PersonValueOptions {
-  /** Issuer of this installation: only its accounts have entered anything. */
+/** Options of a credential that each user enters. */
+interface PersonValueOptions {
+  /** Issuer of this installation: other accounts cannot have entered anything. */
   issuer: string;
   route: string;
   name: string;
@@ -35,24 +35,24 @@ export interface PersonValueOptions {
   /** Display name of the backend. */
   backend: string;
   label: string;
-  /** Returns the page on which an account enters it. */
+  /** Returns the page for entering the credential. */
   urlFor(accountId: string): string;
   entered: EnteredValues;
   logger: { error(details: object, message: string): void };
 }
 
-/** Returns true if a caller is a person of this installation, and no client that acts for itself. */
+/** Returns true if the caller is a user of this installation, and not a client that acts for itself. */
 export function isPerson({ issuer, subject, clientId }: AuthInfo, ownIssuer: string): boolean {
   return issuer === ownIssuer && subject !== clientId;
 }
 
-/** Creates what gives each caller the value they entered themselves. */
+/** Creates the source of values that users enter. */
 export function createPersonValue(options: PersonValueOptions): ValueSource {
   const { issuer, route, name, as, backend, label, urlFor, entered, logger } = options;
   const named = { backend, label };
   const given = new GivenValues();
 
-  /** A value that would not fit its place, because the operator moved it, is as none. */
+  /** Reads a value. One that does not fit its place any more, because the operator changed that, counts as missing. */
   async function read(accountId: string): Promise<string | undefined> {
     const value = await entered.read(accountId, route, name);
     return value === undefined || checkFits(as, value) ? undefined : value;
@@ -109,4 +109,48 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
       }),
     onGiven: (tell) => entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
   };
+}
+
+/** Maximum number of remembered accounts; other accounts count as having passed a value on. */
+const defaultMaxAccounts = 10_000;
+
+/**
+ * Hashes of the values that were passed to backends, by account. If no backend got a value, its change ends nothing.
+ */
+export class GivenValues {
+  readonly #given = new Map<string, Set<string>>();
+  readonly #maxAccounts: number;
+  #hasForgotten = false;
+
+  constructor(maxAccounts = defaultMaxAccounts) {
+    this.#maxAccounts = maxAccounts;
+  }
+
+  /** Takes note that a value was passed on. */
+  note(accountId: string, value: string): void {
+    const own = this.#given.get(accountId) ?? new Set();
+    own.add(digest(value));
+    this.#given.set(accountId, own);
+    const [oldest] = this.#given.keys();
+    if (this.#given.size <= this.#maxAccounts || oldest === undefined) return;
+    this.#given.delete(oldest);
+    this.#hasForgotten = true;
+  }
+
+  /**
+   * Returns true if an outdated value was passed on, and forgets it.
+   * @param value the current value, if there is one
+   */
+  hasOutdated(accountId: string, value: string | undefined): boolean {
+    const own = this.#given.get(accountId);
+    if (!own) return this.#hasForgotten;
+    const current = value === undefined ? undefined : digest(value);
+    if ([...own].every((given) => given === current)) return false;
+    this.#given.delete(accountId);
+    return true;
+  }
+}
+
+function digest(value: string): string {
+  return hash('sha256', value, 'base64url');
 }

@@ -10,11 +10,10 @@ import {
   credentialUnavailable,
   noPerson,
 } from './credential-errors.ts';
-import type { AfterRefusal, CredentialOwner } from './credentials.ts';
+import { type AfterRefusal, type CredentialOwner, waitFor } from './credentials.ts';
 import { isPerson } from './person-value.ts';
-import { waitFor } from './wait-for.ts';
 
-/** A token of an upstream, or why there is none. */
+/** A token of an upstream, or the reason why there is none. */
 export type UpstreamTokenAnswer =
   | { accessToken: string; expiresAt?: number | undefined; generation: number }
   | 'needs_link'
@@ -24,35 +23,35 @@ export type UpstreamTokenAnswer =
 /** Source of the upstream tokens of users. */
 export interface UpstreamTokenSource {
   /**
-   * Returns one that can be used now, renewed if it has ended, or if its generation is that of `after`, which was
-   * refused. Scopes it lacks are asked for from then on.
+   * Returns a valid token. It is renewed if it has expired, or if its generation is that of `after`, which was
+   * rejected. Missing scopes are requested from then on.
    */
   token(
     accountId: string,
     upstream: string,
     wishes: { scopes: readonly string[]; after?: number },
   ): Promise<UpstreamTokenAnswer>;
-  /** Returns true if there is one by now that was given for enough. It may be looked often. */
+  /** Returns true if there is a token with these scopes. Cheap enough to call often. */
   holds(accountId: string, upstream: string, scopes: readonly string[]): Promise<boolean>;
 }
 
-/** A credential that is the token of an upstream. */
-export interface UpstreamValueOptions {
+/** Options of a credential that is the token of an upstream. */
+interface UpstreamValueOptions {
   /** Issuer of this installation. */
   issuer: string;
   /** Display name of the backend. */
   backend: string;
   /** Name of the upstream in the settings. */
   upstream: string;
-  /** Returns what people call the upstream. */
+  /** Returns the display name of the upstream. */
   labelOf(upstream: string): string;
   scopes: readonly string[];
   tokens: UpstreamTokenSource;
   /** Returns the page on which an account links the upstream. */
   urlFor(accountId: string): string;
   /**
-   * True if the token stays with a process: its end, and that of the link, are then told as changes, so that no process
-   * outlives them. False if each request gets its own.
+   * True if a process keeps the token: then the end of the token or of the link is reported as a change, so that no
+   * process outlives it. False if each request gets the token.
    */
   isKept: boolean;
   /** Epoch seconds. */
@@ -63,27 +62,27 @@ export interface UpstreamValueOptions {
 /** Interval of the checks whether the tokens passed to processes are still valid, in milliseconds. */
 const defaultLookEveryMs = 2_000;
 
-/** Most accounts that are looked after; the oldest is not, beyond. */
+/** Maximum number of accounts whose tokens are checked; the oldest is dropped first. */
 const maxKept = 1_000;
 
-/** A token that is refused although it was renewed is not renewed again for so long, in milliseconds. */
+/** Minimum time between two renewals of a rejected token, in milliseconds. */
 const renewEveryMs = 60_000;
 
-/** Most accounts of which it is known which token they were given. */
+/** Maximum number of accounts with a known token. */
 const maxGiven = 10_000;
 
-/** The token an account was given. */
+/** The token that was passed on for an account. */
 interface Given {
   generation: number;
   /** Time of its replacement, by `performance.now()`; -Infinity for the first. */
   sinceMs: number;
   /** Time of its last renewal after a rejection. */
   renewedMs: number;
-  /** Its renewal that is under way: one for all whose requests were refused. */
+  /** A running renewal, shared by all rejected requests. */
   renewing?: Promise<AfterRefusal> | undefined;
 }
 
-/** Creates what gives each caller the token that an upstream gave for them (A7-04: never the caller's own). */
+/** Creates the source of upstream tokens for callers, never of the callers' own tokens (A7-04). */
 export function createUpstreamValue(
   options: UpstreamValueOptions,
   lookEveryMs = defaultLookEveryMs,
@@ -105,7 +104,7 @@ export function createUpstreamValue(
     }
   }
 
-  /** An outage is said once, and its end. */
+  /** Logs an outage once, and its end. */
   function noteLook(error: unknown): void {
     const failed = error !== undefined;
     if (failed && !cannotLook)
@@ -169,7 +168,7 @@ export function createUpstreamValue(
     return 'unavailable';
   }
 
-  /** Whoever is linking just now is waited for. */
+  /** Returns the token of a caller, and waits if the user is linking the upstream just now. */
   async function tokenOf(caller: AuthInfo): Promise<UpstreamTokenAnswer> {
     const { subject } = caller;
     const ask = () => tokens.token(subject, upstream, { scopes });

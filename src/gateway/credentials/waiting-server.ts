@@ -11,7 +11,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { CredentialSource } from './credentials.ts';
 
-/** Owner of the server, and the credential it waits for. */
+/** Options of a waiting server. */
 interface WaitingOptions {
   credentials: CredentialSource;
   caller: AuthInfo;
@@ -22,17 +22,17 @@ interface WaitingOptions {
 
 const listed = { listChanged: true };
 
-/** Capabilities announced for a server that cannot be asked yet: it may turn out to have any of them. */
+/** Capabilities that are declared for a server that cannot be asked yet: it may have any of them. */
 const anything = { logging: {}, tools: listed, prompts: listed, resources: listed };
 
-/** Ids of what we ask ourselves. */
+/** Ids of requests of the gateway itself. */
 const initializeId = 'gatehouse-waiting';
 const levelId = 'gatehouse-level';
 
 /**
- * A server whose person has still to give what it needs. Until then `initialize` is answered here and everything else with
- * the error that says where to give it, so that a client is there to ask for it; when it is given, the client is told that
- * lists have changed, and with its next request the server is begun as the client began, and hears the rest itself.
+ * A server that waits for a credential of its user. Until then it answers `initialize` itself, and everything else with
+ * an error that says where to enter the credential. Afterwards it notifies the client that the lists have changed, and
+ * its next request starts the server with the client's `initialize`.
  */
 class WaitingServer implements McpLike {
   readonly #server: McpLike;
@@ -101,7 +101,7 @@ class WaitingServer implements McpLike {
     else void this.#serve(message as RequestMessage, extra);
   }
 
-  /** The server is told when it is there. */
+  /** Remembers the log level for the server. */
   #setLevel({ id, params }: RequestMessage): void {
     const isLevel = isLogLevel(params?.level);
     if (isLevel) this.#level = params?.level;
@@ -116,7 +116,10 @@ class WaitingServer implements McpLike {
     else this.#inner?.onmessage?.(request as JSONRPCMessage, extra);
   }
 
-  /** Begins the server, once. @returns why it cannot be */
+  /**
+   * Starts the server, once.
+   * @returns the reason if it cannot be started
+   */
   async #started(): Promise<JsonRpcError | undefined> {
     const { name, logger } = this.#options;
     this.#starting ??= this.#start().catch((err: unknown) => {
@@ -150,7 +153,7 @@ class WaitingServer implements McpLike {
     return undefined;
   }
 
-  /** Connects the server to a transport between it and the client's. */
+  /** Connects the server to a transport between it and the client. */
   async #connected(): Promise<Transport> {
     const outer = this.#transport as Transport;
     const inner: Transport = {
@@ -178,9 +181,9 @@ class WaitingServer implements McpLike {
 }
 
 /**
- * Has the servers of a source wait for what only their persons can give, so that clients begin, and are asked for it when
- * they call (C7-04). Who has given it already notices nothing.
- * @param about what people call the backend, and who hears why it could not be begun
+ * Makes the servers of a source wait for missing credentials of users, so that clients can start and show the error of
+ * a call (C7-04). A user who has entered them notices nothing.
+ * @param about display name of the backend, and the listener to failed starts
  */
 export function withWaitingServers(
   source: ServerSource,

@@ -13,40 +13,39 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Eras } from './eras.ts';
-import { callerFor } from './own-caller.ts';
-import { TranslatingServer } from './translating-server.ts';
+import { callerFor, TranslatingServer } from './translating-server.ts';
 
-/** Parts of the server for an older caller. */
-export interface EraServerOptions {
+/** Options of the server for a caller of an older revision. */
+interface EraServerOptions {
   eras: Eras;
-  /** Makes what speaks the older revisions with the server. */
+  /** Creates the server of the older revisions. */
   makeLegacy(): McpLike | Promise<McpLike>;
-  /** Returns the milliseconds that a caller may still wait for its start. */
+  /** Returns the remaining time of the caller for its start, in milliseconds. */
   leftMs(): number;
-  /** Connection of a caller of 2026-07-28. */
+  /** Backend of 2026-07-28. */
   modern: Backend;
   /** Owner; absent if each message names its sender. */
   authInfo: AuthInfo | undefined;
-  /** `initialize` is answered, whatever the answer. */
+  /** Called when `initialize` is answered, also with an error. */
   answered(): void;
 }
 
 type Given = { message: Message; extra: MessageExtraInfo | undefined };
 type Answered = Message & { error?: JsonRpcError };
 
-/** Reasons of failures of a backend: it does not know what it was asked, or who asks. */
+/** Failures that may mean that the server did not understand the request. */
 const notUnderstood: ReadonlySet<unknown> = new Set<BackendFailure>(['backend_refused', 'backend_not_mcp']);
 const sessionLost: BackendFailure = 'backend_session_lost';
 
 /**
- * An MCP server of the older revisions, whichever eras the server behind it speaks: itself where it takes `initialize`,
- * or a translation of 2026-07-28 if it refuses that and speaks nothing else.
+ * An MCP server of the older revisions, whatever eras its server speaks: that server itself if it accepts `initialize`,
+ * or a translation of 2026-07-28 if it speaks nothing else.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16)
  */
 export class EraServer implements McpLike {
   readonly #options: EraServerOptions;
   #transport: Transport | undefined;
-  /** The server in use now. */
+  /** The current server. */
   #inner: { server: McpLike; line: InnerLine } | undefined;
   /** Messages that wait until the era is known. */
   #held: Given[] | undefined = [];
@@ -114,7 +113,7 @@ export class EraServer implements McpLike {
     return this.#initialize(new TranslatingServer(modern, authInfo), initialize);
   }
 
-  /** Connects a server and has it answer `initialize`. */
+  /** Connects a server, and returns its response to `initialize`. */
   async #initialize(server: McpLike, { message, extra }: Given): Promise<Answered> {
     const { promise, resolve } = Promise.withResolvers<Answered>();
     const line = new InnerLine({
@@ -149,9 +148,7 @@ export class EraServer implements McpLike {
   }
 }
 
-/**
- * Returns true if a server refused `initialize`, and did not only fail to answer it, or lack credentials of its caller.
- */
+/** Returns true if a server rejected `initialize`. False if it failed, or if the caller lacks credentials. */
 function isRefusal({ data }: JsonRpcError): boolean {
   const { reason } = Object(data) as { reason?: unknown };
   return (
@@ -164,14 +161,14 @@ const ended: JsonRpcError = {
   message: 'The MCP server ended before it answered.',
 };
 
-/** Takes what a server says on its line. */
+/** Receives the messages of a server. */
 interface LineTaker {
   said(message: JSONRPCMessage, options: TransportSendOptions | undefined): void;
-  /** The server closed it. */
+  /** The server closed the transport. */
   closed(): void;
 }
 
-/** The line to the server that serves at present. */
+/** The transport to the current server. */
 class InnerLine implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: () => void;
@@ -187,7 +184,7 @@ class InnerLine implements Transport {
     this.#taker = { ...this.#taker, said };
   }
 
-  /** Later messages on it do not count. */
+  /** Ignores all later messages. */
   abandon(): void {
     this.#isAbandoned = true;
   }

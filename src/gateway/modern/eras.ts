@@ -1,24 +1,25 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { principalKey } from '../../oauth/auth-info.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
-import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
-import { namedRevisions, namesModern } from './named-revisions.ts';
 
-/** Milliseconds for which "does not speak 2026-07-28" is remembered, if nothing else is said. */
+/** Time for which "does not speak 2026-07-28" is remembered by default, in milliseconds. */
 const defaultBelievedMs = 600_000;
 
 /**
- * Milliseconds for which no response, or one that says nothing about eras, is remembered: the server is then treated as
- * an older one first.
+ * Time for which a missing or unclear response is remembered, in milliseconds. Until then the server is treated as an
+ * older one first.
  */
 const doubtedMs = 60_000;
 
 /** Minimum interval of detections after an unexpected response or a rejected `initialize`, in milliseconds. */
 const doubtEveryMs = 5_000;
 
-/** Reason why a caller is rejected: their credentials, or their number of calls. */
+/** Failures of a caller, and not of the server: missing credentials, or too many calls. */
 const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
   'backend_wants_login',
   'backend_forbids',
@@ -27,48 +28,49 @@ const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
 ]);
 
 /**
- * Result of a detection: it speaks 2026-07-28; it speaks others; it gave no useful response in time; or it could not be
- * asked, or not for this caller.
+ * Result of a detection. `unclear`: no useful response in time; `unasked`: no request was possible, or not for this
+ * caller.
  */
 type Outcome = 'modern' | 'older' | 'unclear' | 'unasked';
 
 /** Options of the detection. */
-export interface ErasOptions {
+interface ErasOptions {
   link: ModernLink;
   discoveries: Discoveries;
-  /** Milliseconds that a server may take to respond to a request that it may not understand. */
+  /** Maximum time for the response to a request that the server may not understand, in milliseconds. */
   probeMs: number;
-  /** Milliseconds that callers wait for that since the first of them asked; no shorter by default. */
+  /** Time that callers wait for the result since the first of them asked, in milliseconds; `probeMs` by default. */
   patienceMs?: number;
   /**
-   * Milliseconds for which its own statement that it does not speak 2026-07-28 is remembered; ten minutes by default.
+   * Time for which the server's own statement that it does not speak 2026-07-28 is remembered, in milliseconds; ten
+   * minutes by default.
    */
   believedMs?: number;
   nowMs: () => number;
 }
 
 /**
- * Detects the eras that a server speaks; the result is remembered, and detected again if the server behaves otherwise.
+ * Detects the eras that a server speaks. The result is remembered, and detected again if the server behaves otherwise.
  * @see MCP 2026-07-28 "Versioning", dual-era clients (B1-09, B5-15, C3-09)
  */
 export class Eras {
-  /** True if it takes `initialize`; undefined until that is known. */
+  /** True if the server accepts `initialize`; undefined until that is known. */
   speaksLegacy: boolean | undefined;
   readonly #options: ErasOptions;
   readonly #changed = new Set<() => void>();
   #last: { outcome: Outcome; atMs: number } | undefined;
-  /** From when one that did not say is asked again because it refuses `initialize`. */
+  /** Time of the next detection for a server that rejects `initialize` and gave no clear response. */
   #renewFrom = 0;
   #asking: { answer: Promise<boolean>; sinceMs: number } | undefined;
   #doubtFrom = 0;
-  /** Requests of our own have ids that no call has. */
+  /** Last id of the gateway's own requests: they are negative, so that no call has them. */
   #lastId = 0;
 
   constructor(options: ErasOptions) {
     this.#options = options;
   }
 
-  /** True if it speaks 2026-07-28, as far as that is known; undefined if it has to be asked. */
+  /** True if the server speaks 2026-07-28; undefined if that is not known. */
   get known(): boolean | undefined {
     if (!this.#last) return undefined;
     const { outcome, atMs } = this.#last;
@@ -76,8 +78,8 @@ export class Eras {
   }
 
   /**
-   * Returns true if it speaks 2026-07-28.
-   * @param caller for whom it is asked if that is not known
+   * Returns true if the server speaks 2026-07-28.
+   * @param caller caller of the request if it is not known yet
    */
   speaksModern(caller: Caller): Promise<boolean> {
     const { known } = this;
@@ -92,9 +94,9 @@ export class Eras {
   }
 
   /**
-   * Returns true if it speaks 2026-07-28 if it has refused `initialize`: one that was only taken for an older one,
-   * because it once did not say, is asked again; some seconds after that at the soonest once more.
-   * @param leftMs how long its caller may still wait for it to begin, in milliseconds
+   * Returns true if a server that rejected `initialize` speaks 2026-07-28. If it was taken for an older one without a
+   * clear response, it is asked again, but at most once in some seconds.
+   * @param leftMs remaining time of the caller, in milliseconds
    */
   speaksModernAlone(caller: Caller, leftMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const isRenewal = this.#last?.outcome === 'unclear' && this.#options.nowMs() >= this.#renewFrom;
@@ -104,7 +106,7 @@ export class Eras {
     return within(leftMs, this.#askOnce(caller, isRenewal).answer);
   }
 
-  /** It has said that it speaks 2026-07-28 when nobody waited for that any more. */
+  /** Takes note that the server has said too late that it speaks 2026-07-28. */
   heardModern(): void {
     this.#last = { outcome: 'modern', atMs: this.#options.nowMs() };
   }
@@ -119,7 +121,7 @@ export class Eras {
     return this.#asking;
   }
 
-  /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
+  /** Detects again, at most once in some seconds, after a response that no server of 2026-07-28 sends. */
   doubt(caller: Caller): void {
     if (this.#options.nowMs() < this.#doubtFrom || this.#asking) return;
     this.#doubtFrom = this.#options.nowMs() + doubtEveryMs;
@@ -133,7 +135,10 @@ export class Eras {
     });
   }
 
-  /** Calls back when it does not speak 2026-07-28 any more. @returns stops it */
+  /**
+   * Calls back when the server does not speak 2026-07-28 any more.
+   * @returns stops that
+   */
   onOutdated(tell: () => void): () => void {
     this.#changed.add(tell);
     return () => this.#changed.delete(tell);
@@ -186,18 +191,89 @@ export class Eras {
   }
 }
 
-/** Fallback hangs on no one code: what is no answer of 2026-07-28 is one of an older server. */
+/** Returns true if a response is one of 2026-07-28. No single error code decides that the server is older. */
 function isOfModern(answer: Answer): boolean {
   if (answer.result) return namesModern(answer);
   const isRefused = namedRevisions(answer) !== undefined && !namesModern(answer);
   return modernErrorCodes.has(answer.error.code) && !isRefused;
 }
 
-/** Waits for an answer, and takes none in time for a no. */
+/** Waits for a limited time; false if there is no result by then. */
 function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
   if (ms === Number.POSITIVE_INFINITY) return answer;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
   answer.then(resolve, () => resolve(false));
   return promise.finally(() => clearTimeout(timer));
+}
+
+/** A server's response of any form. */
+interface Answered {
+  result?: Record<string, unknown> | undefined;
+  error?: JsonRpcError | undefined;
+}
+
+/**
+ * Returns the revisions that a server names: in its response to `server/discover`, or in the error for an unsupported
+ * revision.
+ * @returns undefined if it names none
+ * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-03, C3-08)
+ */
+export function namedRevisions({ result, error }: Answered): readonly unknown[] | undefined {
+  const { supported } = Object(error?.data) as { supported?: unknown };
+  const versions = result ? result.supportedVersions : supported;
+  return Array.isArray(versions) ? versions : undefined;
+}
+
+/** Returns true if a server names 2026-07-28 among its revisions. */
+export function namesModern(answer: Answered): boolean {
+  return namedRevisions(answer)?.includes(modernRevision) === true;
+}
+
+/** Maximum time for which a response is kept, in milliseconds. */
+const longestMs = 3_600_000;
+
+/** Maximum number of principals with a kept response. */
+const maxKept = 1000;
+
+const everybody = '';
+
+/**
+ * Cache of the responses to `server/discover`, as long as the server allows: for everybody, or for the principal that
+ * asked.
+ * @see MCP 2026-07-28 "Caching" (C3-03, C6-07, C6-08)
+ */
+export class Discoveries {
+  readonly #nowMs: () => number;
+  readonly #kept = new Map<string, { result: Record<string, unknown>; until: number }>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Returns a kept response for a caller, with its remaining time. */
+  find({ authInfo }: Caller): Record<string, unknown> | undefined {
+    for (const key of [everybody, principalKey(authInfo)]) {
+      const kept = this.#kept.get(key);
+      const ttlMs = Math.floor((kept?.until ?? 0) - this.#nowMs());
+      if (kept && ttlMs > 0) return { ...kept.result, ttlMs };
+    }
+    return undefined;
+  }
+
+  /** Keeps a response, if it allows that. */
+  keep({ authInfo }: Caller, result: Record<string, unknown>): void {
+    const { ttlMs, cacheScope } = result;
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
+    const key = cacheScope === 'public' ? everybody : principalKey(authInfo);
+    this.#kept.delete(key);
+    this.#kept.set(key, { result, until: this.#nowMs() + Math.min(ttlMs, longestMs) });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#kept.clear();
+  }
 }

@@ -3,30 +3,28 @@ import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts'
 import { discoverBy } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Discoveries } from './discoveries.ts';
-import { ModernCall } from './modern-call.ts';
+import { type Discoveries, namesModern } from './eras.ts';
+import { ModernCall, ModernListening } from './modern-call.ts';
 import type { FailureDetail, ModernFailure, ModernLink } from './modern-link.ts';
-import { ModernListening } from './modern-listening.ts';
-import { namesModern } from './named-revisions.ts';
 
-/** Parts of the backend of 2026-07-28. */
-export interface ModernBackendOptions {
-  /** Name. */
+/** Options of the backend of 2026-07-28. */
+interface ModernBackendOptions {
+  /** Name of the backend. */
   name: string;
   /** Milliseconds that the response to `server/discover` may take. */
   startMs: number;
   link: ModernLink;
   discoveries: Discoveries;
-  /** The server answered as one that does not speak 2026-07-28. */
+  /** The server answered like one that does not speak 2026-07-28. */
   doubted(caller: Caller): void;
-  /** Takes note of an answer. */
+  /** Takes note of a response. */
   worked(): void;
-  /** Takes note of a request that was not answered. */
+  /** Takes note of a request without a response. */
   noteFailure(detail: FailureDetail): void;
 }
 
 /**
- * Creates what passes requests of 2026-07-28 on to a server that speaks it, and its answers back, as they are.
+ * Creates a backend that passes requests of 2026-07-28 on to a server, and its responses back, unchanged.
  * @see MCP 2026-07-28 "Request Metadata" (C1-08, C3-01, C4-06)
  */
 export function createModernBackend(options: ModernBackendOptions): Backend {
@@ -99,7 +97,7 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
   };
 }
 
-/** Headers of parameters we do not know go on as they came (B5-12). */
+/** Adds the caller's headers of unknown parameters (B5-12). */
 function withUnknown(known: Readonly<Record<string, string>>, { headers }: Caller): string[] {
   const unknown = Object.entries(headers).filter(
     ([name, value]) =>

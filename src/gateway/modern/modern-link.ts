@@ -3,7 +3,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import type { BackendFailure, FullLimit } from '../backends/backend-errors.ts';
 
-/** Details of a failure, for the operator only. */
+/** Details of a failure for the operator. */
 export interface FailureDetail {
   reason: BackendFailure;
   /** HTTP status, if there is one. */
@@ -12,53 +12,53 @@ export interface FailureDetail {
   code?: string | undefined;
   /** Target of a redirect. */
   location?: string | undefined;
-  /** Addresses with ports at which there is nobody. */
+  /** Addresses with ports that refused the connection. */
   address?: string | undefined;
-  /** The reached limit, if it is `backend_busy`. */
+  /** The reached limit, for `backend_busy`. */
   full?: FullLimit | undefined;
 }
 
 /** Reason why a request gets no response. */
 export interface ModernFailure {
-  /** Message for its caller. */
+  /** Error for the caller. */
   error: JsonRpcError;
-  /** The connection broke, or there was none: the same request may go well when it is sent again. */
+  /** True if the connection broke, or there was none: the same request may succeed at once. */
   isBroken: boolean;
-  /** The server does not know what was asked of it: it may be one of an older revision. */
+  /** True if the server did not understand the request: it may speak an older revision. */
   isOther: boolean;
-  /** Absent if it is the caller's own doing. */
+  /** Absent if the caller is the reason. */
   detail?: FailureDetail;
 }
 
-/** Takes what comes of one request. */
+/** Receives the result of one request. */
 export interface ModernHearing {
-  /** A notification that came for it. */
+  /** A notification that belongs to the request. */
   notified(notification: Message): void;
-  /** Its answer. Nothing comes after it. */
+  /** The response. Nothing follows. */
   answered(answer: Answer): void;
-  /** There will be no answer. Nothing comes afterwards. */
+  /** There is no response. Nothing follows. */
   failed(failure: ModernFailure): void;
 }
 
-/** The way to one MCP server that speaks 2026-07-28, whatever the messages are carried by. */
+/** Connection to one MCP server of 2026-07-28, over any transport. */
 export interface ModernLink {
   /**
-   * True if messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and every answer
-   * has a status of its own.
+   * True if messages are sent over HTTP: then headers repeat the parameters of tools that ask for it (B5-08), and every
+   * response has a status.
    */
   readonly isHttp: boolean;
   /**
-   * Sends a request, whose id is unique on the link. Nothing is heard before this returns.
+   * Sends a request, whose id is unique on the link. The listener is not called before this returns.
    * @param parameters headers `Mcp-Param-*`, names and values in turn
-   * @returns cancels it: the server is told in the way of the transport, and nothing is heard any more
+   * @returns cancels the request, as the transport requires; the listener is not called afterwards
    */
   send(
     request: RequestMessage,
     from: { caller: Caller; parameters: readonly string[] },
     hearing: ModernHearing,
   ): () => void;
-  /** Ends the streams of those who listen for an account: they are opened again with the credentials it has now. */
+  /** Ends the subscriptions of an account, which are opened again with its current credentials. */
   renew(account: { issuer: string; subject: string }): void;
-  /** Ends what runs. */
+  /** Ends all requests. */
   close(): Promise<void>;
 }

@@ -1,35 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { type RequestId, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
+import { legacyRevisions, newestLegacyRevision } from '../../mcp/checks/era.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { resultNotServed } from '../../mcp/json-rpc-errors.ts';
 import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
 import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { ClientQuestions } from './client-questions.ts';
-import { legacyError, legacyResult } from './legacy-answers.ts';
 
-/** The answer to a request of an older revision. */
+/** Response to a request of an older revision. */
 export type LegacyAnswer = { result: Record<string, unknown> } | { error: JsonRpcError };
 
-/** Options of a translated call. */
-export interface TranslatedCallParts {
+/** Dependencies of a translated call. */
+interface TranslatedCallParts {
   backend: Pick<Backend, 'begin'>;
   questions: ClientQuestions;
   caller: Caller;
   /** Takes a notification that belongs to the request. */
   notify(notification: Message): void;
-  /** Takes the answer, once. */
+  /** Takes the response, once. */
   answer(answer: LegacyAnswer): void;
 }
 
-/** Most times a server may ask for input during one call. */
+/** Maximum number of rounds of input during one call. */
 const maxRounds = 32;
 
-/** Pause before a request is sent again to a server that asks for nothing but another try, in milliseconds (C4-02). */
+/** Pause before a request is repeated for a server that asks only for that, in milliseconds (C4-02). */
 const tryAgainMs = 500;
 
 /**
- * A request of an older revision at a server of 2026-07-28. If the server needs input (`input_required`), the client of the
- * request is asked, and the request is sent again with its responses.
+ * A request of an older revision to a server of 2026-07-28. If the server needs input (`input_required`), the client is
+ * asked, and the request is sent again with its responses.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-05, C4-06)
  */
 export class TranslatedCall {
@@ -40,7 +41,7 @@ export class TranslatedCall {
   #cancel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param request as the server is to see it, with the `_meta` of 2026-07-28 */
+  /** @param request with the `_meta` of 2026-07-28 */
   constructor(request: RequestMessage, parts: TranslatedCallParts) {
     this.#request = request;
     this.#parts = parts;
@@ -51,7 +52,7 @@ export class TranslatedCall {
     this.#send({});
   }
 
-  /** The client does not wait for it any more: the server is told, and nothing is asked. */
+  /** The client has cancelled the request: cancels it at the server, and the questions to the client. */
   cancel(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -104,7 +105,7 @@ export class TranslatedCall {
     });
   }
 
-  /** @returns undefined if the client refused, which ends the call */
+  /** @returns undefined if the client rejected a question, which ends the call */
   async #gather(asked: [string, InputRequest][]): Promise<Record<string, unknown> | undefined> {
     const { questions } = this.#parts;
     const { id } = this.#request;
@@ -134,3 +135,116 @@ const tooManyRounds: JsonRpcError = {
   code: errorCodes.internalError,
   message: `The MCP server asked for input ${maxRounds} times, and still wants more. Call it again with other arguments.`,
 };
+
+/** Response of a client to a question. */
+type ClientAnswer =
+  | { result: Record<string, unknown>; error?: undefined }
+  | { error: JsonRpcError; result?: undefined };
+
+interface Waiting {
+  relatedTo: RequestId;
+  settle(answer: ClientAnswer): void;
+}
+
+/** Sends a message to the client during one of its requests. */
+type Say = (message: Message, relatedTo: RequestId) => void;
+
+/**
+ * Sends requests to a client of an older revision for a server of 2026-07-28, during a request of the client.
+ * @see MCP 2025-11-25 "Elicitation", "Sampling", "Roots" (C4-06)
+ */
+export class ClientQuestions {
+  readonly #say: Say;
+  readonly #waiting = new Map<RequestId, Waiting>();
+  #asked = 0;
+
+  /** @param say sends a message to the client; its responses must be passed to {@link take} */
+  constructor(say: Say) {
+    this.#say = say;
+  }
+
+  /**
+   * Sends a request, and waits without a limit: a user may have to answer.
+   * @param question an entry of `inputRequests`
+   * @param relatedTo id of the running request of the client
+   */
+  ask(question: Pick<RequestMessage, 'method' | 'params'>, relatedTo: RequestId): Promise<ClientAnswer> {
+    const id = ++this.#asked;
+    const { method, params } = question;
+    const { promise, resolve } = Promise.withResolvers<ClientAnswer>();
+    this.#waiting.set(id, { relatedTo, settle: resolve });
+    const asked = params === undefined ? {} : { params: withElicitationId(method, params) };
+    this.#say({ jsonrpc: '2.0', id, method, ...asked }, relatedTo);
+    return promise;
+  }
+
+  /** Takes a response of the client; an unexpected one is dropped (T-128). */
+  take({ id, result, error }: Message & Partial<ClientAnswer>): void {
+    const waiting = id === undefined ? undefined : this.#waiting.get(id);
+    if (id === undefined || !waiting) return;
+    this.#waiting.delete(id);
+    waiting.settle(error ? { error } : { result: Object(result) });
+  }
+
+  /** Cancels the questions of a request. */
+  cancel(relatedTo: RequestId): void {
+    for (const [id, waiting] of this.#waiting) {
+      if (waiting.relatedTo !== relatedTo) continue;
+      this.#waiting.delete(id);
+      const cancelled = { method: 'notifications/cancelled', params: { requestId: id } };
+      this.#say({ jsonrpc: '2.0', ...cancelled }, relatedTo);
+    }
+  }
+}
+
+/** Adds the id of a URL elicitation, which revisions up to 2025-11-25 require (C3-06). */
+function withElicitationId(method: string, params: Record<string, unknown>): Record<string, unknown> {
+  return method === 'elicitation/create' && params.mode === 'url'
+    ? { elicitationId: randomUUID(), ...params }
+    : params;
+}
+
+/**
+ * Converts a result of 2026-07-28 for the older revisions, which have no server information and no `resultType` in
+ * results. `ttlMs` and `cacheScope` stay as additional members.
+ * @returns undefined if the older revisions have no such result
+ */
+export function legacyResult(result: Record<string, unknown>): Record<string, unknown> | undefined {
+  const { resultType = 'complete', _meta: meta, ...content } = result;
+  if (resultType !== 'complete') return undefined;
+  const { [SERVER_INFO_META_KEY]: _serverInfo, ...others } = Object(meta) as Record<string, unknown>;
+  return Object.keys(others).length === 0 ? content : { ...content, _meta: others };
+}
+
+/**
+ * Converts the code of an error of 2026-07-28 for the older revisions.
+ * @see MCP 2025-11-25 "Resources", error handling (C3-06)
+ */
+export function legacyError(error: JsonRpcError, { method }: Pick<RequestMessage, 'method'>): JsonRpcError {
+  const { code, data } = error;
+  const isMissing =
+    method === 'resources/read' && code === errorCodes.invalidParams && Object.hasOwn(Object(data), 'uri');
+  return isMissing ? { ...error, code: errorCodes.resourceNotFound } : error;
+}
+
+/**
+ * Builds the response to `initialize` from the response to `server/discover`.
+ * @param requested the requested revision
+ * @see MCP 2025-11-25 lifecycle "Initialization" (C3-03)
+ */
+export function initializeResult(
+  { capabilities, instructions, _meta: meta }: Record<string, unknown>,
+  requested: unknown,
+): InitializeResult {
+  const serverInfo = (Object(meta) as Record<string, unknown>)[SERVER_INFO_META_KEY] ?? unnamed;
+  return {
+    protocolVersion: legacyRevisions.includes(requested as string)
+      ? (requested as string)
+      : newestLegacyRevision,
+    capabilities: Object(capabilities) as Record<string, unknown>,
+    serverInfo: serverInfo as InitializeResult['serverInfo'],
+    ...(typeof instructions === 'string' && { instructions }),
+  };
+}
+
+const unnamed = { name: 'unnamed', version: '0' };

@@ -4,23 +4,24 @@ import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
-import type { Backend, Caller } from '../../mcp/modern/backend.ts';
+import type { Backend, Call, Caller } from '../../mcp/modern/backend.ts';
+import type { Change } from '../../mcp/modern/changes.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
-import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
+import {
+  honouredFilter,
+  listenMethod,
+  type SubscriptionFilter,
+} from '../../mcp/modern/subscription-filter.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { ClientQuestions } from './client-questions.ts';
-import { initializeResult } from './legacy-answers.ts';
-import { callerFor } from './own-caller.ts';
-import { ResourceWatch } from './resource-watch.ts';
-import { type LegacyAnswer, TranslatedCall } from './translated-call.ts';
+import { ClientQuestions, initializeResult, type LegacyAnswer, TranslatedCall } from './translated-call.ts';
 
-/** Requests of the older revisions that 2026-07-28 has nothing for (C3-06). */
+/** Requests of the older revisions without a counterpart in 2026-07-28 (C3-06). */
 const removedMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
 
 /**
- * An MCP server of the revisions up to 2025-11-25, made of one that speaks 2026-07-28 alone: what that needs in the
- * middle of a call becomes requests to the client, subscriptions and changed lists become notifications, and the log
- * level and what the client can do go along with each call.
+ * An MCP server of the revisions up to 2025-11-25 in front of a server of 2026-07-28. Input for a call becomes requests
+ * to the client, subscriptions and changed lists become notifications, and log level and client capabilities are added
+ * to each call.
  * @see MCP 2026-07-28 "Versioning" (B5-16, C4-05, C4-06, C5-03)
  */
 export class TranslatingServer implements McpLike {
@@ -30,13 +31,13 @@ export class TranslatingServer implements McpLike {
   readonly #questions = new ClientQuestions((message, relatedTo) => this.#say(message, relatedTo));
   readonly #watch: ResourceWatch;
   #transport: Transport | undefined;
-  /** Client data in every request of 2026-07-28. */
+  /** Client data that every request of 2026-07-28 contains. */
   #client: Record<string, unknown> = { clientCapabilities: {} };
   #logLevel: unknown;
 
   /**
-   * @param backend what speaks 2026-07-28
-   * @param authInfo whose conversation it is; absent if each message says who sent it
+   * @param backend a server of 2026-07-28
+   * @param authInfo owner of the conversation; absent if each message names its sender
    */
   constructor(backend: Backend, authInfo?: AuthInfo) {
     this.#backend = backend;
@@ -59,7 +60,7 @@ export class TranslatingServer implements McpLike {
     await this.#transport?.close();
   }
 
-  /** Takes a message of the client: `connect` hands them over. */
+  /** Takes a message of the client. */
   take(message: Message, extra?: MessageExtraInfo): void {
     const { id, method, params } = message;
     if (method === undefined) this.#questions.take(message);
@@ -125,7 +126,7 @@ export class TranslatingServer implements McpLike {
     call.begin();
   }
 
-  /** A request of the front's own, about the client as a whole. */
+  /** Builds a request of the gateway itself, for the client as a whole. */
   #about(caller: Caller): { request: RequestMessage; caller: Caller } {
     return { request: this.#withMeta({ jsonrpc: '2.0', id: 0, method: listenMethod }), caller };
   }
@@ -144,5 +145,110 @@ export class TranslatingServer implements McpLike {
   #say(message: Message, relatedTo?: RequestId): void {
     const related = relatedTo === undefined ? undefined : { relatedRequestId: relatedTo };
     void this.#transport?.send(message as JSONRPCMessage, related);
+  }
+}
+
+/** Caller of the gateway's own requests to a server that serves everybody. */
+const nobody: AuthInfo = {
+  issuer: '',
+  subject: '',
+  clientId: '',
+  scopes: [],
+  audience: '',
+  expiresAt: 0,
+};
+
+/** Builds a caller without a request of 2026-07-28. */
+export function callerFor(authInfo: AuthInfo = nobody): Caller {
+  return { authInfo, headers: {}, request: () => new Request('https://gateway.invalid/') };
+}
+
+/** Maximum time until a subscription is confirmed, in milliseconds; then it counts as confirmed. */
+const confirmMs = 10_000;
+
+/**
+ * Sends notifications about changed lists and subscribed resources to a client of an older revision. At the server this
+ * is one subscription, which is replaced when the client changes its own.
+ * @see MCP 2026-07-28 "Subscriptions"; MCP 2025-11-25 "Resources", subscriptions (C5-01, C5-03)
+ */
+class ResourceWatch {
+  readonly #backend: Pick<Backend, 'listen'>;
+  readonly #tell: (change: Change) => void;
+  readonly #uris = new Set<string>();
+  #capabilities: Record<string, unknown> = {};
+  #about: Pick<Call, 'request' | 'caller'> | undefined;
+  /** End the open subscriptions: the newest is last, and older ones stay open until it is confirmed. */
+  #stops: (() => void)[] = [];
+
+  /** @param tell takes the notifications */
+  constructor(backend: Pick<Backend, 'listen'>, tell: (change: Change) => void) {
+    this.#backend = backend;
+    this.#tell = tell;
+  }
+
+  /** Takes note of the capabilities of the server. */
+  can(capabilities: Record<string, unknown>): void {
+    this.#capabilities = capabilities;
+  }
+
+  /**
+   * Starts listening.
+   * @param about the request and its caller
+   */
+  begin(about: Pick<Call, 'request' | 'caller'>): void {
+    this.#about = about;
+    this.#listen(() => {});
+  }
+
+  /**
+   * Subscribes to a resource.
+   * @param done called when the subscription is confirmed
+   */
+  add(uri: string, done: () => void): void {
+    this.#uris.add(uri);
+    this.#listen(done);
+  }
+
+  /** Ends the subscription to a resource. */
+  remove(uri: string, done: () => void): void {
+    this.#uris.delete(uri);
+    this.#listen(done);
+  }
+
+  /** Ends all subscriptions. */
+  end(): void {
+    this.#about = undefined;
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+
+  /**
+   * Opens a subscription. The one before stays open until the new one is confirmed, so that no notification is missed.
+   */
+  #listen(done: () => void): void {
+    const before = [...this.#stops];
+    let isConfirmed = false;
+    const confirmed = (): void => {
+      if (isConfirmed) return;
+      isConfirmed = true;
+      clearTimeout(timer);
+      this.#stops = this.#stops.filter((stop) => !before.includes(stop));
+      for (const stop of before) stop();
+      done();
+    };
+    const timer = setTimeout(confirmed, confirmMs).unref();
+    const filter = honouredFilter(this.#wish(), this.#capabilities);
+    const listener = { begun: confirmed, tell: this.#tell, ended: confirmed };
+    if (this.#about && this.#backend.listen && Object.keys(filter).length > 0)
+      this.#stops.push(this.#backend.listen(filter, this.#about, listener));
+    else queueMicrotask(confirmed);
+  }
+
+  #wish(): SubscriptionFilter {
+    return {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
+    };
   }
 }

@@ -1,13 +1,20 @@
 import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/checks/uri-spellings.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { askedFor, usingMethods } from './asked-for.ts';
-import { type Listed, lists, withEntries } from './listed.ts';
-import { namePatterns } from './name-pattern.ts';
-import { notFound } from './not-found.ts';
-import type { Answer, Step } from './step.ts';
+import {
+  type Answer,
+  askedFor,
+  type Entry,
+  type Listed,
+  lists,
+  notFound,
+  type Step,
+  usingMethods,
+  withEntries,
+} from './step.ts';
+import { calledTool, type ToolDefinitions } from './tool-definitions.ts';
 
 /** Allowed names: those that fit a pattern of `allow` and none of `deny`. */
-export interface NameRules {
+interface NameRules {
   allow: readonly string[];
   deny: readonly string[];
 }
@@ -20,8 +27,8 @@ export interface AllowedNames {
 }
 
 /**
- * Creates the step that knows nothing of what may not be used: it is not listed, using it is a name unknown, and nobody
- * hears that it changed. A URI may be used only if all its spellings may (T-212).
+ * Creates the step that hides names that are not allowed: they are not listed, their use fails like that of an unknown
+ * name, and clients get no notifications about them. A URI is allowed only if all its spellings are (T-212).
  */
 export function createAllowedNames({ tools, prompts, resources }: AllowedNames): Step {
   const mayUseUri = uriMatcher(resources);
@@ -58,7 +65,7 @@ function nameMatcher({ allow, deny }: NameRules): (name: string) => boolean {
   return (name) => isAllowed(name) && !isDenied(name);
 }
 
-/** Rejects names that cannot be read within the bounds, and URIs that lead elsewhere than they say (T-149). */
+/** Returns true for an allowed URI. Unreadable names, and URIs with several meanings, are rejected (T-149). */
 function uriMatcher(rules: NameRules): (uri: string, readUri: UriReader) => boolean {
   const { allow, deny } = rules;
   const asWritten = nameMatcher(rules);
@@ -76,10 +83,62 @@ function uriMatcher(rules: NameRules): (uri: string, readUri: UriReader) => bool
   };
 }
 
-/** A server may take what is no name for one: a list of one name, for example. */
+/** Response to a name that is no string, which some servers would accept. */
 const unnamed: Answer = {
   error: {
     code: errorCodes.invalidParams,
     message: 'Invalid params: it does not say by name what it is about.',
   },
 };
+
+/**
+ * Creates the step that allows only tools that the server declares as read-only (`readOnlyHint`), which the operator
+ * must trust. Other tools do not exist for the caller. If there is no list, the response to a call says why: a
+ * credential is missing, or the server cannot be reached.
+ * @see MCP 2025-11-25 schema `ToolAnnotations`
+ */
+export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step {
+  return {
+    cares: (method) => method === 'tools/list' || method === 'tools/call',
+    async answer(request, passing, next) {
+      if (request.method === 'tools/call') {
+        const { name, tool, answer } = await calledTool(definitions, request, passing);
+        if (answer) return answer;
+        return isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
+      }
+      return withEntries(request.method, await next(request), (tools) => tools.filter(isReadOnly));
+    },
+  };
+}
+
+function isReadOnly({ annotations }: Entry): boolean {
+  return (annotations as { readOnlyHint?: unknown } | null | undefined)?.readOnlyHint === true;
+}
+
+/**
+ * Parses patterns of names, in which `*` stands for any characters. A name is matched in one pass, whatever the
+ * pattern.
+ * @returns a function that returns true if a name matches one of them
+ */
+export function namePatterns(patterns: readonly string[]): (name: string) => boolean {
+  if (patterns.includes('*')) return () => true;
+  // Most patterns are whole names: however many there are, they cost one look-up.
+  const names = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const matchers = patterns.filter((pattern) => pattern.includes('*')).map(matcher);
+  return (name) => names.has(name) || matchers.some((matches) => matches(name));
+}
+
+function matcher(pattern: string): (name: string) => boolean {
+  const [start = '', ...rest] = pattern.split('*');
+  const end = rest.pop() ?? '';
+  return (name) => {
+    if (!name.startsWith(start) || !name.endsWith(end)) return false;
+    let at = start.length;
+    for (const part of rest) {
+      const found = name.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return at + end.length <= name.length;
+  };
+}

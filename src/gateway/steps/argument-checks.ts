@@ -1,9 +1,17 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { plainJson } from '../../collections/exact-json.ts';
 import { FairQueue } from '../../collections/fair-queue.ts';
+import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { type Logger, loggable } from '../../observability/logger.ts';
+import { cleanText } from './clean-definition.ts';
+import { type Answer, askedFor, type Passing, type Step } from './step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
 
-/** Result of a check: the fault, if any; or that the check was not possible. */
-export type Checked = { problem?: string | undefined } | { unchecked: Unchecked };
+/** Result of a check: the fault, if any; or the reason why it was not possible. */
+type Checked = { problem?: string | undefined } | { unchecked: Unchecked };
 
 type Unchecked = 'unusable' | 'too_long' | 'too_many';
 
@@ -14,13 +22,13 @@ interface Said {
   isUnusable?: boolean;
 }
 
-/** Milliseconds that a check may take; an ordinary one takes less than one. */
+/** Maximum time of a check, in milliseconds; an ordinary one takes less than one. */
 const patienceMs = 250;
 
 /** Memory of the thread, in MB. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 
-/** One check runs at a time. */
+/** Limits of the checks: one runs at a time. */
 const limits = { running: 1, waiting: 1000, perCaller: { running: 1, waiting: 8 } } as const;
 
 interface Job {
@@ -30,9 +38,9 @@ interface Job {
 }
 
 /**
- * Checks arguments by schemas that servers wrote, in a thread that is started when it is needed: neither a schema nor
- * an argument made to take long holds this process up, as the thread is ended with them. Accounts are served in turns, so
- * the slow checks of one account delay those of another by one check at most (T-206).
+ * Checks arguments against schemas of servers in a thread, which is started when it is needed. A slow schema or
+ * argument cannot block this process, because the thread is ended. Accounts take turns, so a slow check delays other
+ * accounts by one check at most (T-206).
  */
 export class ArgumentChecks {
   readonly #queue = new FairQueue(limits);
@@ -40,7 +48,7 @@ export class ArgumentChecks {
   #isStarting = false;
   #current: { job: Job; timer: NodeJS.Timeout } | undefined;
 
-  /** @param account whose arguments they are */
+  /** @param account owner of the arguments */
   check(account: string, schema: unknown, value: unknown): Promise<Checked> {
     return new Promise((done) => {
       const start = (): void => this.#ask({ account, question: { schema, value }, done });
@@ -49,7 +57,7 @@ export class ArgumentChecks {
     });
   }
 
-  /** Ends the thread; checks that wait come to no answer. */
+  /** Ends the thread; waiting checks get no result. */
   close(): void {
     this.#queue.refuseWaiting();
     this.#end('too_many');
@@ -89,7 +97,7 @@ export class ArgumentChecks {
     return thread;
   }
 
-  /** Checks that waited for the start of the thread get their full time from now. */
+  /** Starts the time of checks that waited for the thread. */
   #ready(): void {
     this.#isStarting = false;
     if (!this.#current) return;
@@ -115,5 +123,67 @@ export class ArgumentChecks {
   }
 }
 
-/** Milliseconds that the first check of a thread may take, including its start. */
+/** Maximum time of the first check of a thread, including its start, in milliseconds. */
 const startMs = 5000;
+
+/** Options of the step. */
+interface CheckedArgumentsOptions {
+  /** Name of the server. */
+  name: string;
+  definitions: Pick<ToolDefinitions, 'find'>;
+  checks: Pick<ArgumentChecks, 'check'>;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Creates the step that checks arguments against the schema of the called tool. Invalid arguments are an error of the
+ * tool, which the model reads. An unknown tool is left to the server. If the list needs a credential of the user, the
+ * response says so.
+ * @see MCP 2025-11-25 tools "Error Handling"
+ */
+export function createCheckedArguments({ name, definitions, checks, logger }: CheckedArgumentsOptions): Step {
+  const answerFor = (tool: string, checked: Checked, passing: Passing): Answer | undefined => {
+    if (!('unchecked' in checked))
+      return checked.problem === undefined ? undefined : doesNotFit(tool, checked.problem, passing);
+    if (checked.unchecked === 'too_many') return tooMany;
+    logger.warn(
+      { backend: name, tool: loggable(tool), reason: checked.unchecked },
+      'arguments of a call could not be checked by the schema of its tool',
+    );
+    return cannotCheck(tool, name);
+  };
+
+  return {
+    cares: (method) => method === 'tools/call',
+    async answer(request, passing, next) {
+      const tool = askedFor(request)?.name ?? '';
+      const { tool: definition, error } = await definitions.find(tool, passing);
+      if (error && missingInputOf(error)) return { error };
+      const schema = definition?.inputSchema;
+      if (typeof schema !== 'object' || schema === null) return next(request);
+      const account = passing.caller ? accountKeyPrefix(passing.caller) : '';
+      const given = plainJson(request.params?.arguments ?? {});
+      const checked = await checks.check(account, plainJson(schema), given);
+      return answerFor(tool, checked, passing) ?? next(request);
+    },
+  };
+}
+
+function doesNotFit(tool: string, problem: string, { era }: Passing): Answer {
+  const text = `The arguments do not fit the input schema of ${tool}. ${cleanText(problem)} Correct them and call the tool again.`;
+  const complete = era === 'modern' ? { resultType: 'complete' } : {};
+  return { result: { ...complete, content: [{ type: 'text', text }], isError: true } };
+}
+
+const tooMany: Answer = {
+  error: {
+    code: -32000,
+    message: 'Too many calls of your account wait for their arguments to be checked. Try again in 1 s.',
+    data: { reason: 'arguments_not_checked', retryAfterSeconds: 1 },
+  },
+};
+
+function cannotCheck(tool: string, name: string): Answer {
+  const message = `The arguments could not be checked by the input schema the MCP server ${name} gives for ${tool}, so it was not called. Try other arguments; if it stays so, tell its operator.`;
+  return { error: { code: errorCodes.internalError, message, data: { reason: 'arguments_not_checked' } } };
+}

@@ -2,30 +2,28 @@ import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
-import { Circuit, type CircuitLimits } from './circuit.ts';
-import { lists } from './listed.ts';
-import type { Answer, Step } from './step.ts';
+import { type Answer, lists, type Step } from './step.ts';
 
 /** Options of the breaker. */
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Name of the server. */
   name: string;
-  /** True if one server serves everybody, and so fails for everybody; false if each account has a process. */
+  /** True if one server serves everybody; false if each account has a process. */
   isOneForAll: boolean;
-  /** True if starts depend on what each person brings, as credentials or a folder. */
+  /** True if starts depend on the account, because of its credentials or folder. */
   isPersonal: boolean;
   limits: CircuitLimits;
   logger: Pick<Logger, 'warn' | 'info'>;
   nowMs: () => number;
 }
 
-/** A step that stops asking a server that fails. */
+/** A step that stops requests to a failing server. */
 export interface Breaker extends Step {
-  /** Number of open circuits: that of all callers, and those of single accounts. */
+  /** State of the circuit of all callers, and number of open circuits of single accounts. */
   status(): { isOpenForAll: boolean; accounts: number };
 }
 
-/** Answers of a server that works: what it refuses to this caller. */
+/** Failures of a working server that rejects this caller. */
 const refusals = new Set([
   'backend_wants_login',
   'backend_forbids',
@@ -34,26 +32,26 @@ const refusals = new Set([
   'backend_answer_too_large',
 ]);
 
-/** Failures that say nothing about the server: it was not asked. */
+/** Failures that say nothing about the server, because it got no request. */
 const unasked = new Set(['backend_processes_exhausted', 'backend_busy', 'backend_restarting']);
 
-/** The server is not reached, whoever asks it for whatever. */
+/** Failures to reach the server. */
 const ofReach = new Set(['backend_unreachable', 'backend_certificate_invalid', 'backend_not_private']);
 
-/** Its program does not start, whoever it is started for. */
+/** Failures to start its program. */
 const ofStart = new Set(['backend_not_started', 'backend_start_timed_out']);
 
-/** Methods in which nobody says anything that the server could fail by, if they go on from no cursor. */
+/** Methods without input by which the caller could make the server fail, if there is no cursor. */
 const plain = new Set(['initialize', 'server/discover', 'ping', ...lists.keys()]);
 
-/** Accounts whose failures are known, at most; beyond, the oldest is forgotten. */
+/** Maximum number of accounts with known failures; the oldest is forgotten first. */
 const maxAccounts = 10_000;
 
 /**
- * Creates the breaker of a server: after failures in a row it answers at once, then lets one call through that decides
- * (T-157). Each account has a circuit of its own. That of all opens by failures of the server as a whole alone, met by
- * two accounts at least with no success of anybody between them: what people call, and what becomes of processes of
- * their own, shuts nobody else out (T-158).
+ * Creates the circuit breaker of a server. After several failures in a row requests fail at once, until one call is let
+ * through as a test (T-157). Each account has its own circuit. The circuit of all callers opens only by failures of the
+ * server as a whole, at two accounts at least and without a success between them: no caller can shut out others by its
+ * requests or its own processes (T-158).
  */
 export function createBreaker(options: BreakerOptions): Breaker {
   const { name, isOneForAll, isPersonal, limits, logger, nowMs } = options;
@@ -131,3 +129,101 @@ function judge({ error }: Answer): Verdict {
   if (unasked.has(reason) || reason.startsWith('credential_')) return { kind: 'none' };
   return reason.startsWith('backend_') ? { kind: 'failed', reason } : { kind: 'answered' };
 }
+
+/** Conditions under which a circuit opens, and for how long. */
+interface CircuitLimits {
+  /** Number of failures in a row that open it. */
+  failures: number;
+  /** Lifetime of a failure, in milliseconds. */
+  windowMs: number;
+  /** Time without any attempt, in milliseconds. */
+  openMs: number;
+}
+
+/**
+ * A circuit breaker: after several failures in a row no call is let through for a while, then one as a test. Not a
+ * library such as `cockatiel` or `opossum`: theirs open by the number of failures alone, and this circuit opens only by
+ * failures of several accounts, so that one account cannot shut out the others (T-158).
+ */
+export class Circuit {
+  readonly #limits: CircuitLimits;
+  readonly #minAccounts: number;
+  readonly #nowMs: () => number;
+  /** Failures since the last success. */
+  #failures: { atMs: number; account: string }[] = [];
+  #openUntilMs: number | undefined;
+  /** Start time of the test call. */
+  #triedAtMs: number | undefined;
+
+  /**
+   * @param minAccounts minimum number of accounts with failures until it opens; no account counts more than its share
+   */
+  constructor(limits: CircuitLimits, minAccounts: number, nowMs: () => number) {
+    this.#limits = limits;
+    this.#minAccounts = minAccounts;
+    this.#nowMs = nowMs;
+  }
+
+  get isOpen(): boolean {
+    return this.#openUntilMs !== undefined;
+  }
+
+  /** True if it is closed, and no failure counts. */
+  get isIdle(): boolean {
+    return !this.isOpen && !this.#failures.some(({ atMs }) => this.#counts(atMs));
+  }
+
+  /**
+   * Lets a call through, whose result must be reported by `succeeded`, `failed` or `gaveUp`.
+   * @returns 0, or the milliseconds to wait if no call is let through
+   */
+  enter(): number {
+    if (this.#openUntilMs === undefined) return 0;
+    const waitMs = this.#openUntilMs - this.#nowMs();
+    if (waitMs > 0) return waitMs;
+    // Who tries may take long: others do not wait for them for longer than before.
+    if (this.#triedAtMs !== undefined && this.#triedAtMs > this.#nowMs() - this.#limits.openMs)
+      return trialMs;
+    this.#triedAtMs = this.#nowMs();
+    return 0;
+  }
+
+  /** @returns true if it was open until now */
+  succeeded(): boolean {
+    const wasOpen = this.isOpen;
+    this.#failures = [];
+    this.#openUntilMs = undefined;
+    this.#triedAtMs = undefined;
+    return wasOpen;
+  }
+
+  /**
+   * @param account owner of the failed call
+   * @returns true if it opens by this failure
+   */
+  failed(account: string): boolean {
+    const { failures, openMs } = this.#limits;
+    const wasOpen = this.isOpen;
+    this.#triedAtMs = undefined;
+    const counting = this.#failures.filter(({ atMs }) => this.#counts(atMs));
+    const own = counting.filter((failure) => failure.account === account);
+    const beyond = own.length >= Math.ceil(failures / this.#minAccounts) ? own[0] : undefined;
+    this.#failures = [...counting.filter((failure) => failure !== beyond), { atMs: this.#nowMs(), account }];
+    const accounts = new Set(this.#failures.map((failure) => failure.account)).size;
+    const opens = wasOpen || (this.#failures.length >= failures && accounts >= this.#minAccounts);
+    if (opens) this.#openUntilMs = this.#nowMs() + openMs;
+    return opens && !wasOpen;
+  }
+
+  /** The call ended without a result. */
+  gaveUp(): void {
+    this.#triedAtMs = undefined;
+  }
+
+  #counts(atMs: number): boolean {
+    return atMs > this.#nowMs() - this.#limits.windowMs;
+  }
+}
+
+/** Pause for other calls during a test call, in milliseconds. */
+const trialMs = 1000;

@@ -1,28 +1,29 @@
 import { plainJson } from '../../collections/exact-json.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
-import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
-import { lists } from './listed.ts';
-import type { Answer, Next, Passing, Step } from './step.ts';
+import { type Answer, lists, type Next, type Passing, type Step } from './step.ts';
 
 /** Cached kinds of responses, and their lifetimes. */
 export interface CacheLimits extends KeepingLimits {
-  /** Lifetime of lists of servers of older revisions, which declare none; not cached if left out. */
+  /** Lifetime of lists of older revisions, which declare none; not cached by default. */
   listMs?: number | undefined;
 }
 
-/** Methods whose results may be kept (C6-07). */
+/** Methods whose results may be cached (C6-07). */
 const cacheable = new Set([...lists.keys(), 'server/discover', 'resources/read']);
 
-/** Longest that an answer is kept, in milliseconds, whatever its server says. */
+/** Maximum lifetime of a cached result, in milliseconds, whatever its server declares. */
 const longestMs = 86_400_000;
 
-/** Most questions of which is known how their answers may be kept. */
+/** Maximum number of requests whose cache scope is remembered. */
 const maxKnown = 1000;
 
-/** A step that keeps answers. */
-export interface Cache extends Step {
-  /** Lets go of what is kept for an account: what it is to the server has changed. @param account see `accountKeyPrefix` */
+/** A step that caches results. */
+interface Cache extends Step {
+  /**
+   * Removes the results of an account, because its credentials have changed.
+   * @param account see `accountKeyPrefix`
+   */
   forgetAccount(account: string): void;
 }
 
@@ -30,9 +31,9 @@ export interface Cache extends Step {
 type Outcome = KeptAnswer | 'not kept' | 'not answered';
 
 /**
- * Creates the cache of a server's answers: as long as they say they are good (`ttlMs`), the public ones for everybody,
- * all others for the access token they were given for (T-158, C6-08). Who asks what is being asked waits for that
- * answer. Nothing is asked that nobody asked for.
+ * Creates the cache of a server's results. They are cached as long as they declare (`ttlMs`): public ones for
+ * everybody, all others for the access token of their request (T-158, C6-08). Equal requests at the same time share one
+ * request to the server. Nothing is requested in advance.
  * @see MCP 2026-07-28 "Caching" (C6-07)
  */
 export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
@@ -40,7 +41,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
   const running = new Map<string, Promise<Outcome>>();
   const knownPublic = new Set<string>();
   const notKept = new Set<string>();
-  /** Changes that were heard of: an answer that was asked for before one of them is not kept. */
+  /** Number of reported changes: a result that was requested before the last one is not cached. */
   let changes = 0;
 
   const fresh = ({ result, untilMs }: KeptAnswer): Answer => {
@@ -83,7 +84,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
     kept.keep(isPublic ? keys.shared : keys.own, answer);
     return answer;
   };
-  /** Asks the server, for all who wait with the same key. */
+  /** Sends the request for all callers that wait with the same key. */
   const lead = async (request: RequestMessage, passing: Passing, next: Next, keys: Keys): Promise<Answer> => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     const key = knownPublic.has(keys.shared) ? keys.shared : keys.own;
@@ -130,7 +131,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
   };
 }
 
-/** Under what an answer is kept: for everybody, and for one token. */
+/** Keys of a result: for everybody, and for one token. */
 interface Keys {
   shared: string;
   own: string;
@@ -167,4 +168,73 @@ function cancelled(signal: AbortSignal): Promise<'not kept'> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve('not kept'), { once: true });
   });
+}
+
+/** A cached result. */
+interface KeptAnswer {
+  method: string;
+  /** URI of the resource that was read. */
+  uri?: unknown;
+  /** Owner; absent if it is for everybody. */
+  account?: string;
+  result: Record<string, unknown>;
+  /** Expiry on the clock of the cache, in milliseconds. */
+  untilMs: number;
+}
+
+/** Limits of the cache. */
+interface KeepingLimits {
+  maxEntries: number;
+  maxBytes: number;
+}
+
+/** Maximum size of one result, as a fraction of the cache: one part in this many. */
+const largestPart = 10;
+
+/** Cached results, limited in number and size; the least recently used is removed first. */
+export class KeptAnswers {
+  readonly #limits: KeepingLimits;
+  readonly #answers = new Map<string, KeptAnswer & { bytes: number }>();
+  #bytes = 0;
+
+  constructor(limits: KeepingLimits) {
+    this.#limits = limits;
+  }
+
+  /** Returns a result that has not expired. */
+  find(key: string, nowMs: number): KeptAnswer | undefined {
+    const kept = this.#answers.get(key);
+    if (!kept) return undefined;
+    this.#answers.delete(key);
+    if (kept.untilMs > nowMs) {
+      this.#answers.set(key, kept);
+      return kept;
+    }
+    this.#bytes -= kept.bytes;
+    return undefined;
+  }
+
+  /** Adds a result, unless it is too large. */
+  keep(key: string, answer: KeptAnswer): void {
+    const { maxEntries, maxBytes } = this.#limits;
+    const bytes = Buffer.byteLength(JSON.stringify(answer.result)) + key.length;
+    this.#drop(key);
+    if (bytes > maxBytes / largestPart) return;
+    this.#answers.set(key, { ...answer, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= maxEntries && this.#bytes <= maxBytes) return;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Removes results. */
+  forget(isMeant: (answer: KeptAnswer) => boolean): void {
+    for (const [key, answer] of this.#answers) if (isMeant(answer)) this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#answers.get(key)?.bytes ?? 0;
+    this.#answers.delete(key);
+  }
 }

@@ -1,20 +1,20 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { WindowCounts } from '../../collections/window-counts.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
-import { askedFor } from './asked-for.ts';
-import { namePatterns } from './name-pattern.ts';
-import type { Answer, Step } from './step.ts';
+import { backendError } from '../backends/backend-errors.ts';
+import { namePatterns } from './allowed-names.ts';
+import { type Answer, askedFor, type Step } from './step.ts';
 
 /** Limit of a user's calls of a tool. */
 export interface CallLimitRule {
-  /** Pattern of the names of tools it is for, each by itself. */
+  /** Pattern of tool names; each tool is limited separately. */
   tools: string;
   perMinute?: number | undefined;
-  /** Calls that run at once. */
+  /** Maximum number of calls at the same time. */
   atOnce?: number | undefined;
 }
 
-/** Creates the limits of an account's calls of a tool, whatever clients they come from. Every rule that fits counts. */
+/** Creates the limits of an account's calls of a tool, over all its clients. All matching rules apply. */
 export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => number): Step {
   const limits = rules.map((rule, at) => ({ ...rule, at, fits: namePatterns([rule.tools]) }));
   const counts = new WindowCounts(60_000, nowMs);
@@ -62,5 +62,59 @@ function tooManyAtOnce(tool: string, limit: number): Answer {
       : `${limit} calls of the tool ${tool} run for your account, and no more may at once. Try again when one has ended.`;
   return {
     error: { code: -32000, message, data: { reason: 'tool_called_too_often_at_once', retryAfterSeconds: 1 } },
+  };
+}
+
+/** Time limits of a server. */
+interface TimeLimits {
+  /** Maximum time without a sign of work, in milliseconds. */
+  quietMs: number;
+  /** Maximum total time, in milliseconds. */
+  longestMs: number;
+}
+
+const ignore = (): void => undefined;
+
+/**
+ * Creates the time limit of requests. It restarts when the server reports progress, sends a request to its client or
+ * gets a response, up to the total. At the end the request is cancelled at the server (T-156, T-157).
+ * @param name name of the server
+ */
+export function createTimeLimit(name: string, { quietMs, longestMs }: TimeLimits): Step {
+  return {
+    // The start of a server has a limit of its own.
+    cares: (method) => method !== 'initialize' && method !== 'server/discover',
+    answer(request, passing, next) {
+      return new Promise<Answer>((resolve, reject) => {
+        const endsAtMs = performance.now() + longestMs;
+        const start = (): NodeJS.Timeout => {
+          const leftMs = Math.max(0, endsAtMs - performance.now());
+          return setTimeout(expire, Math.min(quietMs, leftMs)).unref();
+        };
+        const stop = (): void => {
+          passing.onProgress(ignore);
+          clearTimeout(timer);
+        };
+        const expire = (): void => {
+          stop();
+          resolve({ error: backendError('backend_call_timed_out', name) });
+        };
+        let timer = start();
+        passing.onProgress(() => {
+          clearTimeout(timer);
+          timer = start();
+        });
+        next(request).then(
+          (answer) => {
+            stop();
+            resolve(answer);
+          },
+          (error) => {
+            stop();
+            reject(error);
+          },
+        );
+      });
+    },
   };
 }

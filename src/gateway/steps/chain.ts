@@ -2,30 +2,31 @@ import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';
 
-/** The steps of a request on its way to the server; the last one passes it on. */
+/** Passes a request through the steps; the last one passes it to the server. */
 export type Way = (request: RequestMessage, passing: Passing, handOver: Next) => Promise<Answer>;
 
-/** Methods are remembered as clients send them, and they may send any. */
+/** Maximum number of remembered methods: clients may send any. */
 const maxMethods = 200;
 
-/** Steps in their order. Which of them a method goes through is looked up once. */
+/** The steps in their order. The steps of a method are looked up once. */
 export class Chain {
   readonly #steps: readonly Step[];
   readonly #logger: Pick<Logger, 'error'>;
   readonly #ways = new Map<string, Way | undefined>();
 
-  /** @param steps the first is the nearest to the client */
+  /** @param steps the first is nearest to the client */
   constructor(steps: readonly Step[], logger: Pick<Logger, 'error'>) {
     this.#steps = steps;
     this.#logger = logger;
   }
 
   /**
-   * Returns the way of a method's requests through the steps; it never throws.
-   * @returns undefined if no step has to do with them
+   * Returns the way of a method through the steps, which never throws.
+   * @returns undefined if no step concerns the method
    */
   wayOf(method: string): Way | undefined {
     if (this.#ways.has(method)) return this.#ways.get(method);
@@ -35,17 +36,17 @@ export class Chain {
     return way;
   }
 
-  /** Returns true if no step keeps a notification or request of the server from clients. */
+  /** Returns true if clients may get a notification or request of the server. */
   mayTell(said: Message, line?: Line): boolean {
     return this.#steps.every((step) => step.mayTell?.(said, line) ?? true);
   }
 
-  /** Returns true if no step keeps a notification of a client from the server. */
+  /** Returns true if the server may get a notification of a client. */
   mayPass(notification: Message, line: Line): boolean {
     return this.#steps.every((step) => step.mayPass?.(notification, line) ?? true);
   }
 
-  /** Returns what the server asks or tells its client as the client may read it; see {@link Step.relay}. */
+  /** Returns a request or notification of the server as the client may read it; see {@link Step.relay}. */
   relay(said: Message): Message | { refusal: JsonRpcError } {
     let relayed = said;
     for (const step of this.#steps) {
@@ -56,7 +57,7 @@ export class Chain {
     return relayed;
   }
 
-  /** Passes the server's messages to the steps. */
+  /** Reports a change to the steps. */
   hear(notification: Message, behind: object): void {
     for (const step of this.#steps) step.hear?.(notification, behind);
   }
@@ -78,5 +79,54 @@ export class Chain {
         return { error: internalError };
       }
     };
+  }
+}
+
+/** Options of a request on its way. */
+type Guidance = Pick<Passing, 'caller' | 'era' | 'behind' | 'ask'>;
+
+/** A request on its way through the steps. */
+export class SteppedRequest implements Passing {
+  readonly caller: AuthInfo | undefined;
+  readonly era: Passing['era'];
+  readonly behind: object;
+  readonly ask: Passing['ask'];
+  #cancelling: AbortController | undefined;
+  #isCancelled = false;
+  #tell: (() => void) | undefined;
+
+  constructor({ caller, era, behind, ask }: Guidance) {
+    this.caller = caller;
+    this.era = era;
+    this.behind = behind;
+    this.ask = ask;
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** Created at first use; most requests need none. */
+  get signal(): AbortSignal {
+    if (!this.#cancelling) {
+      this.#cancelling = new AbortController();
+      if (this.#isCancelled) this.#cancelling.abort();
+    }
+    return this.#cancelling.signal;
+  }
+
+  onProgress(tell: () => void): void {
+    this.#tell = tell;
+  }
+
+  /** The server shows that it works on the request. */
+  progress(): void {
+    this.#tell?.();
+  }
+
+  /** Nobody waits for the response any more. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#cancelling?.abort();
   }
 }

@@ -1,28 +1,26 @@
 import { isRecord } from '../../mcp/checks/record.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
-import { cleanText, hasUnseen, isUnclean } from './clean-text.ts';
-import { isTooLarge } from './definition-bounds.ts';
-import { withoutTransportMeta } from './definition-hash.ts';
-import type { Entry } from './listed.ts';
+import { isTooLarge, withoutTransportMeta } from './definition-hash.ts';
+import type { Entry } from './step.ts';
 
 /** Reason why a definition is not passed on. */
 export type DefinitionFault = 'too_large' | 'unseen_characters' | 'script_url';
 
-/** A definition as clients may read it, and how many icons and links were taken out; or why they may not. */
-export type CleanDefinition =
+/** A clean definition with the number of removed icons and links; or the reason why it is not passed on. */
+type CleanDefinition =
   | { definition: Entry; removed: number; fault?: undefined }
   | { fault: DefinitionFault; definition?: undefined; removed?: undefined };
 
-/** Members that are text for people and models; all other text of a definition is data, which nothing may change. */
+/** Members that are text for users and models. All other text of a definition is data, which must not be changed. */
 const texts = new Set(['title', 'description', 'instructions', '$comment', 'enumNames']);
 
-/** Members by which something is used: they may hold no line ends either. */
+/** Members that identify something: they must not contain line ends. */
 const names = new Set(['name', 'uri', 'uriTemplate']);
 
-/** Members that hold data, in which `title` and `description` are members like others. */
+/** Members that contain data: `title` and `description` in them have no special meaning. */
 const data = new Set(['default', 'const', 'enum', 'examples', 'required', '_meta']);
 
-/** Members that hold schemas by names somebody chose. */
+/** Members that contain schemas by freely chosen names. */
 const named = new Set([
   'properties',
   'patternProperties',
@@ -33,24 +31,24 @@ const named = new Set([
   'dependencies',
 ]);
 
-/** Members whose text is a URL or URI, however they are spelt. */
+/** Members whose text is a URL or URI, in any spelling. */
 const urlMember = /(?:uri|url|href|src|template)$/i;
 
-/** Schemes by which text becomes a program. */
+/** URL schemes that run a program. */
 const programScheme = /^\s*(?:javascript|vbscript):/i;
 
-/** Schemes by which a URL becomes a page that nobody serves. */
+/** URL schemes of pages without a server. */
 const pageScheme = /^\s*(?:data|blob|filesystem|view-source):/i;
 
-/** Members of a schema whose text says what is valid: no host opens it. */
+/** Members of a schema whose text is a valid value: no host opens it. */
 const validValues = new Set(['default', 'const', 'enum', 'examples', 'required', 'pattern']);
 
-/** Images without scripts, as text: an SVG image may hold one, and refer to other places. */
+/** Images as data URLs that cannot contain scripts or references, as SVG can. */
 const dataImage = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|x-icon|vnd\.microsoft\.icon);base64,/i;
 
 const base64 = /^[A-Za-z0-9+/_=-]+$/;
 
-/** Longest icon that is read, in characters. */
+/** Maximum length of an icon, in characters. */
 const maxIconLength = 131_072;
 
 /** Findings in a definition. */
@@ -60,11 +58,11 @@ interface Findings {
 }
 
 /**
- * Takes out of the texts of a definition what nobody sees (T-160, T-211): titles, descriptions and comments at any depth, and
- * icons and links that a host must not open. All other text is data, which would mean something else without a character:
- * names, values of `enum`, `const`, `default` and `examples`, patterns, `_meta`. If such text has a character that nobody
- * sees, or a URI in it is a script, there is no clean definition.
- * @returns the definition itself if there is nothing to take out
+ * Removes invisible characters from titles, descriptions and comments of a definition at any depth, and icons and links
+ * that a host must not open (T-160, T-211). All other text is data, which would change its meaning: names, values of
+ * `enum`, `const`, `default` and `examples`, patterns, `_meta`. If such text contains an invisible character, or a URI
+ * in it is a script, the definition cannot be cleaned.
+ * @returns the same object if nothing was removed
  */
 export function cleanDefinition(definition: Entry): CleanDefinition {
   if (isTooLarge(definition)) return { fault: 'too_large' };
@@ -74,9 +72,9 @@ export function cleanDefinition(definition: Entry): CleanDefinition {
 }
 
 /**
- * Cleans what a server says of itself: all text in it is for people. What is too large says nothing but a name.
+ * Cleans a server's description of itself: all its text is for users. If it is too large, only a name is left.
  * @param info `serverInfo` of a result
- * @returns `info` itself if there is nothing to take out, and how many icons and links were
+ * @returns `info` itself if nothing was removed, and the number of removed icons and links
  */
 export function cleanServerInfo(info: Entry): { info: Entry; removed: number } {
   if (isTooLarge(info)) return { info: { name: 'unnamed', version: '0' }, removed: 0 };
@@ -98,30 +96,30 @@ export function cleanServerInfo(info: Entry): { info: Entry; removed: number } {
 }
 
 /**
- * Cleans every text of a value that is for people: data of an error. Members with names nobody sees, and script URLs, are
- * left out.
- * @returns the value itself if there is nothing to take out; undefined if it is too large to be read
+ * Cleans every text of a value, which is for users: data of an error. Members with invisible names, and script URLs,
+ * are removed.
+ * @returns the value itself if nothing was removed; undefined if it is too large
  */
 export function cleanTexts(value: unknown): unknown {
   return isTooLarge(value) ? undefined : withCleanTexts(value);
 }
 
 /**
- * Leaves out of a value of data each member that has characters nobody sees, or is a script URL: capabilities of a server,
+ * Removes each member of a value that contains invisible characters, or is a script URL: capabilities of a server,
  * `_meta` of a result.
- * @returns the value itself if there is nothing to leave out; an empty record if it is too large to be read
+ * @returns the value itself if nothing was removed; an empty record if it is too large
  */
 export function withoutFaults(value: Entry): Entry {
   if (isTooLarge(value)) return {};
   return onlyGood(value) as Entry;
 }
 
-/** Returns whether a host may open a URL: an absolute https URL, without a character nobody sees. */
+/** Returns true for a URL that a host may open: an absolute https URL without invisible characters. */
 export function isWebsite(url: unknown): url is string {
   return parseUrl(url)?.protocol === 'https:';
 }
 
-/** Returns whether a person may be sent to a URL: an https URL, or an http URL on the machine of the person. */
+/** Returns true for a URL that a user may be sent to: an https URL, or an http URL on the user's machine. */
 export function isOpenable(url: unknown): url is string {
   const parsed = parseUrl(url);
   return parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopbackHost(parsed.hostname));
@@ -161,7 +159,7 @@ function cleanMember(key: string, value: unknown, found: Findings): unknown {
   return named.has(key) ? cleanNamed(value as Entry, found) : cleanRecord(value as Entry, found);
 }
 
-/** The names are anybody's, so none of them says what its value is. */
+/** Cleans values under freely chosen names, which say nothing about the meaning of the value. */
 function cleanNamed(record: Entry, found: Findings): Entry {
   if (Object.keys(record).some(isUnclean)) found.fault ??= 'unseen_characters';
   const members = Object.entries(record).map(
@@ -194,7 +192,7 @@ function faultOfData(key: string, value: string): DefinitionFault | undefined {
   return isScript(key, value) ? 'script_url' : undefined;
 }
 
-/** Browsers read a URL without its tabs and line ends. */
+/** Returns true if a text is a script URL. Browsers ignore tabs and line ends in a URL. */
 function isScript(key: string, value: string): boolean {
   const read = value.replace(/[\t\r\n]/g, '');
   const isUrl = urlMember.test(key);
@@ -202,7 +200,7 @@ function isScript(key: string, value: string): boolean {
   return isUrl && pageScheme.test(read) && !isDataImage(read);
 }
 
-/** Icons are images at https URLs, or of some types as text. A list that cannot be read has none. */
+/** Returns the icons that are images at https URLs, or data URLs of some types; none if the list is invalid. */
 function cleanIcons(icons: unknown, found: Findings): unknown {
   const list: unknown[] = Array.isArray(icons) ? icons : [];
   const kept = list.filter(isIcon);
@@ -238,7 +236,7 @@ function onlyGood(value: unknown, key = ''): unknown {
   return mapMembers(value, key, onlyGood);
 }
 
-/** Members that become undefined, and those with names nobody sees, are left out. */
+/** Maps the members of a value; members that become undefined, and those with invisible names, are removed. */
 function mapMembers(value: unknown, key: string, map: (value: unknown, key: string) => unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
@@ -253,4 +251,47 @@ function mapMembers(value: unknown, key: string, map: (value: unknown, key: stri
     .filter(([, each]) => each !== undefined);
   const isSame = kept.length === members.length && kept.every(([, each], at) => each === members[at]?.[1]);
   return isSame ? value : Object.fromEntries(kept);
+}
+
+/** Complete control sequences of terminals, with introducer, parameters and end (ECMA-48, OSC with its text). */
+const terminalSequences = [
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /(?:\u001b\]|\u009d)[^\u0007\u001b\u009c]{0,4096}(?:\u0007|\u001b\\|\u009c)?/g,
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /(?:\u001b\[|\u009b)[0-?]{0,64}[ -/]{0,16}[@-~]?/g,
+];
+
+/**
+ * Characters that a user does not see, but a model or a terminal obeys: controls except tab and line ends, overrides
+ * and isolates of direction, zero-width characters, empty letters, tags, and variation selectors of the supplement.
+ * Joiners, direction marks and other variation selectors are needed by scripts and stay, but not in rows, and not
+ * between ASCII letters.
+ */
+const unseen =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|[\ufe00-\ufe0f]{2,}|[\u061c\u200c-\u200f]{3,}|(?<=[A-Za-z\d])(?:[\u200c\u200d]|[\ufe00-\ufe0f])+(?=[A-Za-z\d])/gu;
+
+const anyUnseen = new RegExp(unseen.source, 'u');
+
+/** A joiner, direction mark or variation selector that no script needs: at an end, or between ASCII characters. */
+const needless =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them.
+  /(?:^|[\u0000-\u007f])(?:[\u061c\u200c-\u200f]|[\ufe00-\ufe0f])+(?:$|[\u0000-\u007f])/u;
+
+/** Removes characters that a user does not see, but a model or a terminal obeys (T-160, T-190). */
+export function cleanText(text: string): string {
+  if (!anyUnseen.test(text)) return text;
+  let clean = text;
+  for (const sequence of terminalSequences) clean = clean.replace(sequence, '');
+  return clean.replace(unseen, '');
+}
+
+/** Returns true if a value that must not be changed contains invisible characters: two values may look the same. */
+export function hasUnseen(value: string): boolean {
+  return anyUnseen.test(value) || needless.test(value);
+}
+
+/** Returns true if a name contains invisible characters or a line end: two names may look the same. */
+export function isUnclean(name: string): boolean {
+  return hasUnseen(name) || /[\t\r\n\u2028\u2029]/.test(name);
 }

@@ -5,21 +5,30 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import { askedFor } from './asked-for.ts';
 import {
   cleanDefinition,
   cleanServerInfo,
+  cleanText,
   cleanTexts,
   type DefinitionFault,
+  hasUnseen,
   isOpenable,
+  isUnclean,
   withoutFaults,
 } from './clean-definition.ts';
-import { cleanText, hasUnseen, isUnclean } from './clean-text.ts';
-import { type Entry, introductions, lists, mapInTurns, withEntries } from './listed.ts';
-import { notFound } from './not-found.ts';
-import type { Answer, Step } from './step.ts';
+import {
+  type Answer,
+  askedFor,
+  type Entry,
+  introductions,
+  lists,
+  mapInTurns,
+  notFound,
+  type Step,
+  withEntries,
+} from './step.ts';
 
-/** Most entries of a server that the log names. */
+/** Maximum number of a server's entries that the log names. */
 const maxTold = 100;
 
 const whyLeftOut: Record<DefinitionFault, string> = {
@@ -29,11 +38,11 @@ const whyLeftOut: Record<DefinitionFault, string> = {
 };
 
 /**
- * Creates the step that takes out of what a server says of itself and of its tools, prompts and resources what a person does
- * not see (T-160, T-211); so too of its errors, its completions and what it asks a client. A definition that cannot be clean
- * is not listed (see {@link cleanDefinition}), and a name with such characters is not there. The content of results passes as
- * it is: the blocks of a tool, the messages of a prompt, the contents of a resource.
- * @param name what the server is called
+ * Creates the step that removes invisible text from the names and descriptions of a server, its tools, prompts and
+ * resources, its errors, completions and requests to a client (T-160, T-211). A definition that cannot be cleaned is
+ * not listed (see {@link cleanDefinition}), and a name with such characters does not exist. The content of results
+ * passes unchanged: blocks of a tool, messages of a prompt, contents of a resource.
+ * @param name name of the server
  */
 export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step {
   const told = new Set<string>();
@@ -47,7 +56,7 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
   const tellRemoved = (kind: string, entry: string): void =>
     tell(kind, entry, 'a backend names icons or links that a host must not open; they are taken out');
 
-  /** One that cannot be clean becomes undefined. */
+  /** Returns undefined for a definition that cannot be cleaned. */
   const cleanOne: CleanOne = (entry, kind, member) => {
     const { definition, removed = 0, fault } = cleanDefinition(entry);
     const shown = typeof entry[member] === 'string' ? entry[member] : '';
@@ -82,7 +91,7 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
     return { ...result, completion: { ...completion, values } };
   };
 
-  /** Members of a result that are not its content. */
+  /** Cleans the members of a result that are not its content. */
   const cleanFrame = (result: Entry): Entry => {
     const { _meta: meta } = result;
     if (!isRecord(meta)) return result;
@@ -133,7 +142,7 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
   };
 }
 
-/** Returns a clean definition of a kind, named by a member of it; undefined if it cannot be clean. */
+/** Returns a clean definition of a kind, identified by a member of it; undefined if it cannot be cleaned. */
 type CleanOne = (entry: Entry, kind: string, member: string) => Entry | undefined;
 
 function cleanPrompt(result: Entry, cleanOne: CleanOne): Entry {
@@ -147,14 +156,14 @@ function cleanPrompt(result: Entry, cleanOne: CleanOne): Entry {
   };
 }
 
-/** A message of a prompt that is a link which cannot be clean is left out. */
+/** Removes a message of a prompt that is a link which cannot be cleaned. */
 function withCleanLink(message: unknown, cleanOne: CleanOne): unknown[] {
   if (!isRecord(message) || !isLink(message.content)) return [message];
   const content = cleanOne(message.content, 'link', 'uri');
   return content ? [{ ...message, content }] : [];
 }
 
-/** A link to a resource is a definition of it: one that cannot be clean is taken out of the content. */
+/** Removes links to resources from content if they cannot be cleaned: a link is a definition of its resource. */
 function cleanLinks(result: Entry, cleanOne: CleanOne): Entry {
   const { content } = result;
   if (!Array.isArray(content) || !content.some(isLink)) return result;
@@ -168,7 +177,10 @@ function isLink(block: unknown): block is Entry {
   return isRecord(block) && block.type === 'resource_link';
 }
 
-/** Errors of our own that name what is missing are known by their object, and are not a server's. */
+/**
+ * Cleans an error of a server. The gateway's own errors about missing backends are recognized by their object, and not
+ * changed.
+ */
 function cleanError(error: JsonRpcError): JsonRpcError {
   if (missingInputOf(error)) return error;
   const message = typeof error.message === 'string' ? cleanText(error.message) : '';
@@ -178,7 +190,7 @@ function cleanError(error: JsonRpcError): JsonRpcError {
   return { ...rest, message, ...(data !== undefined && { data }) };
 }
 
-/** Pages that a person has to open first (2025-11-25, `URLElicitationRequiredError`): those they may be sent to. */
+/** Keeps the pages that a user may be sent to (2025-11-25, `URLElicitationRequiredError`). */
 function withOpenablePages(data: unknown): unknown {
   if (!isRecord(data) || !Array.isArray(data.elicitations)) return data;
   const elicitations = data.elicitations.filter((asked) => isRecord(asked) && isOpenable(asked.url));
@@ -206,7 +218,7 @@ function cleanInputRequests(result: Entry): Answer {
   return { result: { ...result, inputRequests: Object.fromEntries(cleaned) } };
 }
 
-/** The member of notifications that is text for people. */
+/** Members of notifications that are text for users. */
 const toldIn: ReadonlyMap<string, string> = new Map([
   ['notifications/progress', 'message'],
   ['notifications/message', 'data'],
@@ -230,7 +242,7 @@ function relay(said: Message): Message | { refusal: JsonRpcError } {
   return clean.value === params ? said : { ...said, params: clean.value as Entry };
 }
 
-/** Returns the cleaned params of a question; undefined if they cannot be clean. */
+/** Returns the cleaned params of a request to a client; undefined if they cannot be cleaned. */
 function cleanQuestion(method: unknown, params: unknown): { value: unknown } | undefined {
   if (method === 'elicitation/create') return cleanElicitation(params);
   if (method === 'sampling/createMessage') return cleanSampling(params);
@@ -249,7 +261,7 @@ function cleanElicitation(params: unknown): { value: unknown } | undefined {
   return { value: { ...cleaned, message: said, ...(url !== undefined && { url }) } };
 }
 
-/** The text of the messages is for a model, and for the person who is asked whether it may have it. */
+/** Cleans the names in a sampling request. Its messages are for a model, and for the user who is asked for consent. */
 function cleanSampling(params: unknown): { value: unknown } | undefined {
   if (!isRecord(params)) return undefined;
   const { systemPrompt, messages, tools } = params;

@@ -1,6 +1,6 @@
 import { loggable } from '../../observability/logger.ts';
 import { differingMembers, hashDefinition, hashToolMembers } from './definition-hash.ts';
-import { type Entry, mapInTurns } from './listed.ts';
+import { type Entry, mapInTurns } from './step.ts';
 
 /** Definitions of a server, and their pinned hashes. */
 export type DefinitionKind = 'tool' | 'prompt' | 'template' | 'instructions';
@@ -13,13 +13,13 @@ interface Hashed {
   definition?: string;
 }
 
-/** A pin, and the change that was noted of it. */
+/** A pin, and its noted change. */
 interface Pinned extends Hashed {
   changed?: { hash: string };
 }
 
 /** Stores pins durably. */
-export interface PinStore {
+interface PinStore {
   /** Lists the pins of a route, and the hashes of their noted changes. */
   list(route: string): Promise<Pinned[]>;
   /** Pins new definitions. */
@@ -57,7 +57,7 @@ export interface ChangedDefinition {
   accepted?: string | undefined;
 }
 
-/** Most pins of a route and kind; further definitions count as changed. */
+/** Maximum number of pins of a route and kind; further definitions count as changed. */
 const maxOfKind = 2000;
 
 /** The pins of a route: each definition as it was first seen or last accepted by the operator (T-160, T-210). */
@@ -106,7 +106,7 @@ export class DefinitionPins {
     ]);
   }
 
-  /** Pins of tools covered fewer members once: the hash of those members is replaced if it still fits. */
+  /** Replaces the hash of an earlier pin of a tool, which covered fewer members, if it still matches. */
   async #upgrade({ entry, ...one }: Hashed & { entry: Entry }, pin: Pinned | undefined): Promise<void> {
     if (one.kind !== 'tool' || pin?.hash !== hashToolMembers(entry)) return;
     await this.#options.store.upgrade(this.#options.route, one, pin.hash);
@@ -125,7 +125,7 @@ export class DefinitionPins {
     return (await this.#known).get(kind) ?? new Map();
   }
 
-  /** A change that was noted by the hash of fewer members is noted anew, and not told again. */
+  /** Notes a change again that was noted by an earlier hash of fewer members, but does not report it again. */
   async #note(
     kind: DefinitionKind,
     changed: readonly (Hashed & { entry: Entry })[],
@@ -160,7 +160,7 @@ function printable(text: string): string {
   return String(loggable(text.replace(/\p{C}/gu, '\u{fffd}')));
 }
 
-/** Definitions of instructions alone are held: they are delivered in place of changed ones. */
+/** Groups pins by kind. Only instructions keep their definition, which replaces changed ones. */
 function byKind(pins: readonly Pinned[]): Map<DefinitionKind, Map<string, Pinned>> {
   const kinds = new Map<DefinitionKind, Map<string, Pinned>>();
   for (const { kind, name, hash, definition, changed } of pins) {

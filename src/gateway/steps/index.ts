@@ -1,85 +1,81 @@
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, PersonalCredentials } from '../credentials/credentials.ts';
-import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
-import { ArgumentChecks } from './argument-checks.ts';
+import { type AllowedNames, createAllowedNames, createReadOnly } from './allowed-names.ts';
+import { ArgumentChecks, createCheckedArguments } from './argument-checks.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createCache } from './cache.ts';
-import { type CallLimitRule, createCallLimits } from './call-limits.ts';
-import { createCheckedArguments } from './checked-arguments.ts';
+import { type CallLimitRule, createCallLimits, createTimeLimit } from './call-limits.ts';
 import { createCleaning } from './cleaning.ts';
 import { DefinitionPins, type DefinitionPinsOptions } from './definition-pins.ts';
 import { createInstructionPinning, createPinning, type OnToolChange } from './pinning.ts';
-import { createReadOnly } from './read-only.ts';
-import { createRefusedCredentials } from './refused-credentials.ts';
-import type { Step } from './step.ts';
-import { createTimeLimit } from './time-limit.ts';
+import type { Answer, Step } from './step.ts';
 import { ToolDefinitions } from './tool-definitions.ts';
 
 /** The operator's policy for a backend; times in seconds. */
 export interface Policy extends AllowedNames {
-  /** True if only tools may be called that the backend says change nothing. */
+  /** True if only tools may be called that the backend declares as read-only. */
   readOnly: boolean;
   onToolChange: OnToolChange;
-  /** True if arguments are checked by the schemas of their tools. */
+  /** True if arguments are checked against the schemas of their tools. */
   checkArguments: boolean;
   limits: readonly CallLimitRule[];
-  /** Time limits of a response: without a sign of work, and in all. */
+  /** Time limits of a response: without a sign of work, and in total. */
   timeLimitSeconds: number;
   longestSeconds: number;
   breaker: { failures: number; windowSeconds: number; openSeconds: number };
 }
 
 /** Cached responses of a backend; times in seconds. */
-export interface Keeping {
-  /** True if anything is. */
+interface Keeping {
+  /** Enables the cache. */
   keep: boolean;
   maxEntries: number;
   maxBytes: number;
-  /** Lifetime of lists of servers of older revisions; not cached if left out. */
+  /** Lifetime of lists of older revisions; not cached by default. */
   listSeconds?: number | undefined;
 }
 
-/** Storage of a route's pins, and the listener to changes. */
+/** Storage of the pins of a route, and the listener to changes. */
 export type Memory = DefinitionPinsOptions;
 
-/** Parts of the steps. */
+/** Options of the steps. */
 export interface StepsOptions {
   /** Display name of the backend. */
   name: string;
-  /** True if one server answers everybody, by URL or in one process. */
+  /** True if one server serves everybody, by URL or as one process. */
   isOneForAll: boolean;
-  /** True if each account brings what its server is started with. */
+  /** True if processes differ by account. */
   isPersonal: boolean;
   policy: Policy;
   cache: Keeping;
-  /** Pins its definitions; nothing is pinned without it. */
+  /** Storage for pins of definitions; nothing is pinned without it. */
   pins?: Memory;
-  /** Clears the cached responses of an account whose credentials for the backend changed. */
+  /** Clears the cached responses of an account when its credentials change. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
-  /** Hears if the server does not accept what it is given for somebody; nothing is looked for if it is left out. */
+  /** Called if the server rejects the credentials of a caller; such rejections are ignored without it. */
   refusable?: Pick<PersonalCredentials, 'refused'> | undefined;
-  /** Binds what it hands out to its callers; absent if no two callers share a credential or process there. */
+  /** Binds ids that the server issues to their callers; absent if no callers share a credential or process. */
   ownership?: Step | undefined;
-  /** True if it is several backends, each of which has guards of its own; not by default. */
+  /** True for several backends behind one path, each with its own guards; false by default. */
   areGuarded?: boolean;
   logger: Logger;
   nowMs?: () => number;
 }
 
-/** Guards of one backend: they bound the wait of its callers, and keep requests from it while it fails. */
-export interface Guards {
+/** Steps that limit the wait of callers, and stop requests to a failing backend. */
+interface Guards {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;
 }
 
-/** The steps before a backend, and what an operator may know of them. */
+/** The steps of a backend, and their status for an operator. */
 export interface Steps extends Guards {
-  /** Lets go of what they hold. */
+  /** Releases the resources of the steps. */
   close(): void;
 }
 
-/** Creates the guards of a backend: what looks after its credentials, the breaker, then the time limit. */
+/** Creates the guards of a backend: rejected credentials, the circuit breaker, the time limit. */
 export function createGuards({
   name,
   policy,
@@ -108,7 +104,7 @@ export function createGuards({
   return { list: [...first, breaker, timeLimit], breaker };
 }
 
-/** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */
+/** Creates the steps of a backend, in the order in which a request passes them. */
 export function createSteps(options: StepsOptions): Steps {
   const {
     name,
@@ -157,7 +153,10 @@ function secondsToMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Creates the step of one of several servers that pins its instructions. @param key what the server is pinned by */
+/**
+ * Creates the step that pins the instructions of one of several servers.
+ * @param key key of its pins
+ */
 export function createMemberPinning(
   key: string,
   { pins, policy, logger }: { pins: Memory; policy: Pick<Policy, 'onToolChange'>; logger: Logger },
@@ -170,7 +169,7 @@ export function createMemberPinning(
   });
 }
 
-/** Has known definitions forgotten when the server says that they changed. */
+/** Forgets known definitions when the server reports a change. */
 function forgetting(definitions: readonly ToolDefinitions[]): Step {
   return {
     cares: () => false,
@@ -179,4 +178,33 @@ function forgetting(definitions: readonly ToolDefinitions[]): Step {
       for (const each of definitions) each.hear(notification, behind);
     },
   };
+}
+
+/** Maximum number of attempts of a request, each with new credentials. */
+const maxTries = 3;
+
+/**
+ * Creates the step that renews credentials that a server rejects (401), and sends the request again. If they cannot be
+ * renewed, the response tells the caller what to do. A rejected request had no effect, so it may always be sent again.
+ */
+export function createRefusedCredentials(credentials: Pick<PersonalCredentials, 'refused'>): Step {
+  return {
+    cares: () => true,
+    async answer(request, passing, next) {
+      const { caller } = passing;
+      for (let tries = 1; ; tries++) {
+        const beganMs = performance.now();
+        const answer = await next(request);
+        if (!caller || !isRefused(answer)) return answer;
+        const found = await credentials.refused(caller, beganMs);
+        if (found === undefined || passing.isCancelled) return answer;
+        if (found !== 'renewed') return found;
+        if (tries === maxTries) return answer;
+      }
+    },
+  };
+}
+
+function isRefused({ error }: Answer): boolean {
+  return (error?.data as { reason?: unknown } | undefined)?.reason === 'backend_wants_login';
 }

@@ -29,7 +29,7 @@ export interface TaskOwners {
 }
 
 /** Options of {@link createOwnership}. */
-export interface OwnershipOptions {
+interface OwnershipOptions {
   /** Name of the route. */
   route: string;
   owners: TaskOwners;
@@ -41,7 +41,7 @@ export interface OwnershipOptions {
   now: () => number;
 }
 
-/** Methods that hand out nothing for later use, and take nothing of it. */
+/** Methods that neither issue nor use ids. */
 const untouched = new Set(['initialize', 'ping', 'logging/setLevel', 'server/discover']);
 
 /** Methods whose results are not pages. */
@@ -57,7 +57,7 @@ const unpaged = new Set([
 const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 const cursorSeconds = 86_400;
 const maxTaskIdLength = 1024;
-/** Most tasks whose owners are known without the store, and most elicitations of a connection. */
+/** Maximum number of tasks with a cached owner, and of elicitations of a connection. */
 const maxKnown = 10_000;
 const maxElicitations = 100;
 
@@ -71,19 +71,19 @@ interface Asked {
 interface LineState {
   /** URIs of the resources that its clients subscribed to. */
   subscribed: Set<string>;
-  /** Elicitations by URL that the backend began on it. */
+  /** Elicitations by URL that the backend started on it. */
   elicitations: Set<string>;
 }
 
 /**
- * Creates the step that binds what a backend hands out for later use to account, client and route. It is for backends at
- * which several principals share a credential or a process. Tasks have a stored owner; cursors are sealed; resource updates
+ * Creates the step that binds ids which a backend issues to account, client and route. It is for backends at which
+ * several principals share a credential or a process. Tasks have a stored owner; cursors are sealed; resource updates
  * and ends of elicitations reach only the connection that asked for them.
  * @see MCP 2025-11-25 "Tasks", "Pagination"; tasks extension of 2026-07-28 (FA-03, T-203)
  */
 export function createOwnership(options: OwnershipOptions): Step {
   const { route, owners, seal, sharesConnections, logger, now } = options;
-  /** Owners of tasks in use, for notifications: those are not held up by a look into the store. */
+  /** Owners of running tasks, for notifications, which must not wait for the store. */
   const known = new Map<string, string>();
   const lines = new WeakMap<object, LineState>();
   const stateOf = (behind: object): LineState => {
@@ -102,7 +102,7 @@ export function createOwnership(options: OwnershipOptions): Step {
   const contextOf = (method: string, caller: AuthInfo | undefined): string =>
     JSON.stringify(['cursor', route, method, caller && principalKey(caller), caller?.grantId ?? null]);
 
-  /** Opens the cursor of a request; undefined if it was not handed out for this caller and list, or is too old. */
+  /** Opens the cursor of a request; undefined if it was not issued for this caller and list, or is too old. */
   const openCursor = (request: RequestMessage, caller: AuthInfo | undefined): RequestMessage | undefined => {
     const { cursor } = request.params ?? {};
     if (cursor === undefined || cursor === '') return request;
@@ -128,7 +128,7 @@ export function createOwnership(options: OwnershipOptions): Step {
     return { ...result, nextCursor: seal.seal(text, contextOf(opened.method, caller)) };
   };
 
-  /** Stores the owner of a task before its id leaves. */
+  /** Stores the owner of a task before its id is sent. */
   const bind = async (
     taskId: string,
     ttlMs: unknown,
@@ -155,7 +155,7 @@ export function createOwnership(options: OwnershipOptions): Step {
     return outcome === 'full' ? tooManyTasks : notBound;
   };
 
-  /** Returns the answer as its caller may have it: tasks bound or left out, the cursor sealed. */
+  /** Returns the response for the caller: tasks are bound or removed, the cursor is sealed. */
   const own = async (request: Asked, answer: Answer, passing: Passing): Promise<Answer> => {
     const { result } = answer;
     if (!result) return answer;
@@ -182,7 +182,7 @@ export function createOwnership(options: OwnershipOptions): Step {
       : { result: sealCursor(result, request, caller) };
   };
 
-  /** Notes what a connection is subscribed to. */
+  /** Takes note of the subscriptions of a connection. */
   const subscribe = async (request: RequestMessage, { behind }: Passing, next: Next): Promise<Answer> => {
     const { subscribed } = stateOf(behind);
     const uri = request.params?.uri;
@@ -266,7 +266,7 @@ function relatedTask(params: Record<string, unknown>): unknown {
   return (isRecord(related) ? related.taskId : undefined) ?? null;
 }
 
-/** Returns the task that a result hands out; undefined if it hands out none. */
+/** Returns the task that a result contains, or undefined. */
 function taskMade(
   { params }: RequestMessage,
   result: Record<string, unknown>,
@@ -283,7 +283,7 @@ function hasTaskId(task: unknown): task is { taskId: string } & Record<string, u
 }
 
 /**
- * Returns true if an update is of a subscribed resource, or of one below it.
+ * Returns true if an update is about a subscribed resource, or one below it.
  * @see MCP 2025-11-25 `ResourceUpdatedNotification`
  */
 function isSubscribed(subscribed: ReadonlySet<string>, uri: unknown): boolean {
@@ -301,7 +301,10 @@ function note(ids: Set<string>, id: string): void {
   if (ids.size > maxElicitations && oldest !== undefined) ids.delete(oldest);
 }
 
-/** The same for a task of somebody else and for none. @see MCP 2025-11-25 tasks "Error Handling" */
+/**
+ * The error for the task of another caller, and for an unknown task.
+ * @see MCP 2025-11-25 tasks "Error Handling"
+ */
 const unknownTask: JsonRpcError = {
   code: errorCodes.invalidParams,
   message: 'Invalid params: unknown task.',

@@ -1,27 +1,33 @@
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isRecord } from '../../mcp/checks/record.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { askedFor } from './asked-for.ts';
-import { calledTool } from './called-tool.ts';
-import { maxInstructionsLength } from './definition-bounds.ts';
+import { maxInstructionsLength } from './definition-hash.ts';
 import type { ChangedDefinition, DefinitionKind, DefinitionPins } from './definition-pins.ts';
-import { type Entry, introductions, lists, withEntries } from './listed.ts';
-import { notFound } from './not-found.ts';
-import type { Answer, Passing, Step } from './step.ts';
-import type { ToolDefinitions } from './tool-definitions.ts';
+import {
+  type Answer,
+  askedFor,
+  type Entry,
+  introductions,
+  lists,
+  notFound,
+  type Passing,
+  type Step,
+  withEntries,
+} from './step.ts';
+import { calledTool, type ToolDefinitions } from './tool-definitions.ts';
 
 /** The reaction to a changed definition: a warning, or a warning and a block until the operator accepts the change. */
 export type OnToolChange = 'warn' | 'block';
 
 /** Options of {@link createPinning} and {@link createInstructionPinning}. */
-export interface PinningOptions {
+interface PinningOptions {
   pins: Pick<DefinitionPins, 'review'>;
   onChange: OnToolChange;
   logger: Pick<Logger, 'error' | 'warn'>;
 }
 
 /** The lists of a server that definitions are looked up in. */
-export type Definitions = Record<'tool' | 'prompt' | 'template', Pick<ToolDefinitions, 'find'>>;
+type Definitions = Record<'tool' | 'prompt' | 'template', Pick<ToolDefinitions, 'find'>>;
 
 /** The name that the instructions of the only server of a route are pinned by. */
 const onlyServer = 'server';

@@ -1,7 +1,7 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import { isRecord } from '../../mcp/checks/record.ts';
 
-/** Most of what does not fit that is said, in characters. */
+/** Maximum length of the description of a fault, in characters. */
 const maxSaid = 1000;
 
 const validator = new CfWorkerJsonSchemaValidator();
@@ -39,7 +39,7 @@ const isListOfSchemas: IsOfKeyword = (value) => Array.isArray(value) && value.ev
 const isListOfText: IsOfKeyword = (value) => Array.isArray(value) && value.every(isText);
 const types = new Set<unknown>(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
-/** Values that keywords have in every dialect that is checked here; the value of any other keyword is free. */
+/** Types of the values of keywords, the same in every supported dialect; the values of other keywords are free. */
 const keywords: ReadonlyMap<string, IsOfKeyword> = new Map<string, IsOfKeyword>([
   ...['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'].map(
     (name) => [name, isNumber] as const,
@@ -69,12 +69,12 @@ const keywords: ReadonlyMap<string, IsOfKeyword> = new Map<string, IsOfKeyword>(
   ['type', (value) => (Array.isArray(value) ? value.every((one) => types.has(one)) : types.has(value))],
 ]);
 
-/** Members that hold schemas by names somebody chose. */
+/** Members that contain schemas by freely chosen names. */
 const named = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
 /**
- * Returns the first keyword whose value has not the type that it has in any dialect checked here, such as
- * `exclusiveMaximum: true` of draft-04 and `required: true` of draft-03. The validator would compare with such a value.
+ * Returns the first keyword whose value has a type of no supported dialect, such as `exclusiveMaximum: true` of
+ * draft-04 and `required: true` of draft-03, which the validator would misinterpret.
  */
 function findMisused(schema: unknown): string | undefined {
   if (Array.isArray(schema)) return firstMisused(schema);
@@ -106,9 +106,7 @@ function firstMisused(schemas: readonly unknown[]): string | undefined {
 const isOfContainer =
   /: Property ".*" does not match (additional properties )?schema\.$|: Items did not match schema\.$/;
 
-/**
- * Returns a value of JSON whose objects have nothing but their own members: a schema may name what every object has.
- */
+/** Returns a JSON value whose objects have no inherited members: a schema may name those. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;

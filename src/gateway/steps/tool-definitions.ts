@@ -1,53 +1,62 @@
-import type { Message } from '../../mcp/checks/messages.ts';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { waitFor } from '../credentials/wait-for.ts';
-import { type AbsenceOf, absenceIn } from './absence.ts';
-import { type Entry, entriesOf, type Listed, lists } from './listed.ts';
-import type { Passing } from './step.ts';
+import { waitFor } from '../credentials/credentials.ts';
+import {
+  type Answer,
+  askedFor,
+  type Entry,
+  entriesOf,
+  type Listed,
+  lists,
+  notFound,
+  type Passing,
+} from './step.ts';
 
-/** Milliseconds that a list counts: a server need not announce changes. */
+/** Lifetime of a list, in milliseconds: a server need not announce changes. */
 const lifeMs = 60_000;
 
-/** Most pages of a list that are read, and how long that may take in all, in milliseconds. */
+/** Maximum number of pages of a list, and maximum time to read them, in milliseconds. */
 const maxPages = 100;
 const longestReadMs = 30_000;
 
-/** Most accounts whose lists are known on one connection. */
+/** Maximum number of accounts with known lists on one connection. */
 const maxAccounts = 1000;
 
-/** The list of a server, or why it gives none. */
+/** The list of a server, or the reason why there is none. */
 type Tools = { tools: ReadonlyMap<string, Entry>; absences: readonly AbsenceOf[] } | { error: JsonRpcError };
 
-/** State of a tool: its definition, if it is listed; or the reason why the server does not list it. */
+/** State of a tool: its definition if it is listed, or the reason why it is not. */
 export type Found =
   | { tool: Entry | undefined; error?: undefined }
   | { error: JsonRpcError; tool?: undefined };
 
 interface Read {
   tools: Promise<Tools>;
-  /** Its outcome, once it is there. */
+  /** Set when the list has been read. */
   done?: Tools;
   untilMs: number;
 }
 
-/** Lists that definitions are read from, and what a server says when one of them changed. */
+/** Lists of definitions, and the notifications about their changes. */
 const changesOf = {
   'tools/list': 'notifications/tools/list_changed',
   'prompts/list': 'notifications/prompts/list_changed',
   'resources/templates/list': 'notifications/resources/list_changed',
 } as const;
 
-/** The tools of a server as it defines them for each account, or another list, read when a step needs to know an entry. */
+/**
+ * The tools of a server, or another list, as it lists them for each account. Lists are read when a step needs an entry.
+ */
 export class ToolDefinitions {
   readonly #nowMs: () => number;
   readonly #method: keyof typeof changesOf;
   readonly #behind = new WeakMap<object, Map<string, Read>>();
 
-  /** @param method the list that is read */
+  /** @param method method of the list */
   constructor(nowMs: () => number, method: keyof typeof changesOf = 'tools/list') {
     this.#nowMs = nowMs;
     this.#method = method;
@@ -89,7 +98,7 @@ export class ToolDefinitions {
     return ofName(tools, name);
   }
 
-  /** Forgets the lists of a server that says that they changed. */
+  /** Forgets the lists of a server that reports a change. */
   hear({ method }: Message, behind: object): void {
     if (method === changesOf[this.#method]) this.#behind.delete(behind);
   }
@@ -107,7 +116,7 @@ function noList({ member }: Listed): JsonRpcError {
   return { code: errorCodes.internalError, message: `The MCP server gives no list of its ${what}.` };
 }
 
-/** A server may name a cursor again that it named before: then all has been seen. */
+/** Reads all pages. A repeated cursor ends the list, because its pages are known. */
 async function readTools(method: string, { ask }: Passing, nowMs: () => number): Promise<Tools> {
   const list = lists.get(method) as Listed;
   const untilMs = nowMs() + longestReadMs;
@@ -131,4 +140,44 @@ async function readTools(method: string, { ask }: Passing, nowMs: () => number):
     cursors.add(cursor);
   }
   return { tools, absences };
+}
+
+/** The called tool as its server defines it; or the response to a call of an unknown tool. */
+type CalledTool =
+  | { name: string; tool: Entry; answer?: undefined }
+  | { answer: Answer; name?: undefined; tool?: undefined };
+
+/**
+ * Looks up the called tool. A tool that the server does not list does not exist; if there is no list, the response says
+ * why: a credential is missing, or the server cannot be reached.
+ * @param request a `tools/call`
+ */
+export async function calledTool(
+  definitions: Pick<ToolDefinitions, 'find'>,
+  request: RequestMessage,
+  passing: Passing,
+): Promise<CalledTool> {
+  const name = askedFor(request)?.name ?? '';
+  const { tool, error } = await definitions.find(name, passing);
+  if (error) return { answer: { error } };
+  return tool ? { name, tool } : { answer: notFound('tool', name, passing) };
+}
+
+/** Returns the reason why a name is missing from a list; undefined if none is known. */
+type AbsenceOf = (name: string) => JsonRpcError | undefined;
+
+const ofResults = new WeakMap<object, AbsenceOf>();
+
+/**
+ * Attaches the reasons why names are missing from a result.
+ * @returns the same object
+ */
+export function withAbsence<T extends object>(result: T, absenceOf: AbsenceOf): T {
+  ofResults.set(result, absenceOf);
+  return result;
+}
+
+/** Returns the reasons attached to a result. */
+function absenceIn(result: object): AbsenceOf | undefined {
+  return ofResults.get(result);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { passiveChecks } from '../../../src/doctor/all-checks.ts';
 import { discoveryChecks } from '../../../src/doctor/issuer/discovery-checks.ts';
-import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, routeNames, startServer } from '../support/server.ts';
 

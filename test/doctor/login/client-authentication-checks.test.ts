@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectFound, type FaultCase, refusal } from '../support/active-faults.ts';
-import { examineActively } from '../support/login.ts';
+import { examineActively, headlessLogin } from '../support/login.ts';
 
 const faults: FaultCase[] = [
   [
@@ -69,5 +69,22 @@ describe('client authentication', () => {
       verdict: 'unknown',
       saw: expect.stringContaining('client_secret_basic, client_secret_post'),
     });
+  });
+});
+
+describe('client authentication', () => {
+  it('client authentication is tried without a user: rightly, wrongly, and with the secret encoded (RFC 6749 section 2.3.1)', async () => {
+    const login = headlessLogin();
+    const { server } = await examineActively(undefined, { only: ['LOGIN-CLIENT-AUTH'], login });
+    const requests = server.requests.filter(({ path }) => path === '/token');
+    expect(requests).toHaveLength(5);
+    const basic = requests.flatMap(({ headers }) =>
+      headers.authorization === undefined ? [] : [atob(headers.authorization.slice(6)).split(':')[1] ?? ''],
+    );
+    const [right = '', wrong, encoded = ''] = basic;
+    expect(wrong).toBe(`${right}-not`);
+    expect(encoded).not.toBe(right);
+    expect(decodeURIComponent(encoded)).toBe(right);
+    expect(login.asked).toEqual([]);
   });
 });

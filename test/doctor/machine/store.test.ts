@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { thisHolder } from '../../../src/client/node/file-lock.ts';
 import { createTokenFile } from '../../../src/client/node/token-file.ts';
 import { sealText } from '../../../src/client/node/token-file-seal.ts';
 import type { Machine } from '../../../src/doctor/machine/machine.ts';
-import { storeCheck } from '../../../src/doctor/machine/store.ts';
-import { finding, put, testMachine } from './test-machine.ts';
+import { locksCheck, storeCheck, twoStoresCheck } from '../../../src/doctor/machine/store.ts';
+import { finding, put, serverUrl, testMachine } from './test-machine.ts';
 
 async function withLogin(): Promise<{ machine: Machine; file: string }> {
   const machine = testMachine();
@@ -97,5 +98,78 @@ describe('MACHINE-STORE', () => {
     const found = await finding(storeCheck(machine));
     expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('is sealed with a key') });
     expect(found.fix).toContain('--store plain');
+  });
+});
+
+describe('MACHINE-LOCK', () => {
+  it('passes without locks, and without a store', async () => {
+    const machine = testMachine();
+    expect(await finding(locksCheck(machine))).toMatchObject({ verdict: 'pass', saw: 'No lock is held.' });
+  });
+
+  it('passes for a lock in use', async () => {
+    const machine = testMachine();
+    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify(thisHolder()));
+    const found = await finding(locksCheck(machine));
+    expect(found).toMatchObject({
+      verdict: 'pass',
+      saw: expect.stringContaining(`pid ${process.pid} lives`),
+    });
+  });
+
+  it('finds a lock nobody has touched for long (CL-4)', async () => {
+    const machine = testMachine();
+    const file = put(machine.home, '.gatehouse/refresh-0123.lock', 'an owner');
+    const then = (Date.now() - 120_000) / 1000;
+    utimesSync(file, then, then);
+    const found = await finding(locksCheck(machine));
+    expect(found.verdict).toBe('warn');
+    expect(found.saw).toContain('refresh-0123.lock (120 s old)');
+  });
+
+  it('finds a lock whose holder is gone (CL-1)', async () => {
+    const machine = testMachine();
+    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify({ ...thisHolder(), pid: 4_194_305 }));
+    const found = await finding(locksCheck(machine));
+    expect(found).toMatchObject({ verdict: 'warn', saw: expect.stringContaining('pid 4194305 is gone') });
+  });
+});
+
+describe('two stores', () => {
+  function keep(folder: string, accessToken: string): Promise<void> {
+    return createTokenFile(folder).saveCredential(serverUrl, {
+      authorizationServer: {
+        issuer: 'https://as.example.com',
+        token_endpoint: 'https://as.example.com/token',
+      },
+      resource: serverUrl,
+      clientId: 'c',
+      accessToken,
+    });
+  }
+
+  describe('MACHINE-TWO-STORES', () => {
+    it('passes with one place', async () => {
+      expect(await finding(twoStoresCheck(testMachine()))).toMatchObject({ verdict: 'pass' });
+    });
+
+    it('finds two places with different logins to the server, and shows neither token', async () => {
+      const machine = testMachine();
+      const other = join(machine.workingFolder, 'kept');
+      await keep(other, 'token-one');
+      await keep(join(machine.home, '.gatehouse'), 'token-two');
+      const found = await finding(twoStoresCheck({ ...machine, env: { GATEHOUSE_HOME: other } }));
+      expect(found.verdict).toBe('warn');
+      expect(found.saw).toContain(other);
+      expect(JSON.stringify(found)).not.toMatch(/token-(one|two)/);
+    });
+
+    it('passes where only one of the two has a login', async () => {
+      const machine = testMachine();
+      const other = join(machine.workingFolder, 'kept');
+      await keep(other, 'token-one');
+      const found = await finding(twoStoresCheck({ ...machine, env: { GATEHOUSE_HOME: other } }));
+      expect(found.verdict).toBe('pass');
+    });
   });
 });

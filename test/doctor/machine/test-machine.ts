@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Check } from '../../../src/doctor/check.ts';
+import type { Check, Finding } from '../../../src/doctor/check.ts';
 import { examine } from '../../../src/doctor/examine.ts';
-import type { Finding } from '../../../src/doctor/finding.ts';
 import type { Machine } from '../../../src/doctor/machine/machine.ts';
 import { testFolder } from '../../client/support/folder.ts';
 

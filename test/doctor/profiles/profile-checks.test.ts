@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { describeProfile, profileChecks } from '../../../src/doctor/profiles/profile-checks.ts';
-import { profiles } from '../../../src/doctor/profiles/profiles.ts';
+import {
+  chooseProfiles,
+  describeProfile,
+  profileChecks,
+  profiles,
+} from '../../../src/doctor/profiles/profile-checks.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { examined } from '../support/examine.ts';
 import { walked } from './walked.ts';
@@ -61,5 +65,19 @@ describe('clients', () => {
     const text = describeProfile(first);
     expect(text).toContain(`Claude Code ${first.observed}, described on ${first.version}`);
     expect(text).toMatch(/\(report: https:\/\/github\.com\/anthropics\/claude-code\/issues\/\d+\)/);
+  });
+});
+
+describe('profiles of clients', () => {
+  it('are chosen by name, in the order of the table', () => {
+    expect(chooseProfiles(['vscode', 'claude-code']).map(({ name }) => name)).toEqual([
+      'claude-code',
+      'vscode',
+    ]);
+    expect(chooseProfiles(['all'])).toBe(profiles);
+  });
+
+  it('that do not exist are refused with the names there are', () => {
+    expect(() => chooseProfiles(['netscape'])).toThrow(/no client netscape.*claude-code.*sdk-v1/s);
   });
 });

@@ -1,6 +1,5 @@
-import type { Finding } from '../../../src/doctor/finding.ts';
-import { profileChecks } from '../../../src/doctor/profiles/profile-checks.ts';
-import { chooseProfiles } from '../../../src/doctor/profiles/profiles.ts';
+import type { Finding } from '../../../src/doctor/check.ts';
+import { chooseProfiles, profileChecks } from '../../../src/doctor/profiles/profile-checks.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, startServer, type TestServer } from '../support/server.ts';
 

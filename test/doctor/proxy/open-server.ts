@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Finding } from '../../../src/doctor/finding.ts';
+import type { Finding } from '../../../src/doctor/check.ts';
+import type { ProxyOptions } from '../../../src/doctor/proxy/mcp-caller.ts';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
-import type { ProxyOptions } from '../../../src/doctor/proxy/proxy-options.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, startServer, type TestServer } from '../support/server.ts';
 

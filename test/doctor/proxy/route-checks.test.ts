@@ -100,3 +100,134 @@ describe('PROXY-ERROR-PAGE', () => {
     expect(await seen('PROXY-ERROR-PAGE')).toMatchObject({ verdict: 'pass' });
   });
 });
+
+describe('the host', () => {
+  const place = 'GET /.well-known/oauth-protected-resource/mcp';
+
+  describe('PROXY-HOST', () => {
+    it.each([
+      ['an inner name', 'http://backend:8080/mcp', 'backend:8080 is not the name'],
+      ['a name of a cluster', 'https://mcp.tools.svc/mcp', 'mcp.tools.svc'],
+      ['an address of the inner network', 'http://10.0.0.5/mcp', '10.0.0.5'],
+    ])('finds %s (GW-1)', async (_what, resource, saw) => {
+      const found = await seen('PROXY-HOST', (server) => server.publish(place, { resource }));
+      expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining(saw) });
+      expect(found.fix).toContain('publicUrl');
+      expect(found.hints?.find(({ product }) => product === 'nginx')?.lines).toContain(
+        'proxy_set_header Host $http_host;',
+      );
+    });
+
+    it('finds the port and the scheme behind the proxy', async () => {
+      const port = await seen('PROXY-HOST', (server) =>
+        server.publish(place, { resource: 'http://127.0.0.1:1/mcp' }),
+      );
+      expect(port.saw).toContain('names port 1');
+      const scheme = await seen('PROXY-HOST', (server) =>
+        server.publish(place, { authorization_servers: [server.origin.replace('http:', 'https:')] }),
+      );
+      expect(scheme.saw).toContain('it says https:');
+    });
+
+    it('finds it in the challenge too', async () => {
+      const found = await seen('PROXY-HOST', (server) =>
+        server.change('POST /mcp', (reply) => ({
+          ...reply,
+          headers: { 'www-authenticate': 'Bearer resource_metadata="http://backend/x"' },
+        })),
+      );
+      expect(found.saw).toContain('the challenge is "http://backend/x"');
+    });
+
+    it('takes an authorization server elsewhere for what it is', async () => {
+      const found = await seen('PROXY-HOST', (server) =>
+        server.publish(place, {
+          authorization_servers: ['https://login.example.com', 'http://127.0.0.1:9/as'],
+        }),
+      );
+      expect(found.verdict).toBe('pass');
+    });
+  });
+});
+
+describe('PROXY-PREFIX', () => {
+  it('finds a prefix that is lost on the way', async () => {
+    const found = await seen(
+      'PROXY-PREFIX',
+      (server) => {
+        server.routes['POST /tools/mcp'] = () => ({ status: 401 });
+      },
+      { url: ({ origin }) => `${origin}/tools/mcp` },
+    );
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('/tools is lost') });
+  });
+
+  it('passes where the path arrives, and cannot tell where nothing is published', async () => {
+    expect(await seen('PROXY-PREFIX')).toMatchObject({ verdict: 'pass' });
+    const found = await seen('PROXY-PREFIX', (server) => {
+      server.routes = {};
+    });
+    expect(found.verdict).toBe('unknown');
+  });
+
+  /** A server that names a path, and answers there alike whoever asks. */
+  const named = (path: string, arrives: (path: string) => boolean) =>
+    seen(
+      'PROXY-PREFIX',
+      (server) => {
+        server.routes = {};
+        const { origin } = server;
+        const metadata = `${origin}/.well-known/oauth-protected-resource${path}`;
+        server.routes[`GET /.well-known/oauth-protected-resource${path}`] = () => ({
+          json: { resource: `${origin}${path}` },
+        });
+        const refused = () => ({
+          status: 401,
+          headers: { 'www-authenticate': `Bearer resource_metadata="${metadata}"` },
+        });
+        for (const each of ['/mcp', '/tools/mcp', '/tools/tools/mcp', '/tools/gatehouse-doctor-miss/mcp'])
+          if (arrives(each)) server.routes[`POST ${each}`] = refused;
+      },
+      { url: ({ origin }) => `${origin}${path.startsWith('/tools') ? '/tools/mcp' : path}` },
+    );
+
+  it('finds a prefix that is lost on the way though the server answers without it, too', async () => {
+    const found = await named('/tools/mcp', (path) => !path.includes('miss'));
+    expect(found).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringMatching(/^\/tools is lost on the way: \/tools\/tools\/mcp is answered/),
+    });
+    expect(found.hints?.find(({ product }) => product === 'nginx')?.lines).toContain('location /tools {');
+  });
+
+  it('shows nothing where a server answers alike at any path, and where the prefix twice leads nowhere', async () => {
+    expect(await named('/tools/mcp', () => true)).toMatchObject({ verdict: 'pass' });
+    expect(await named('/tools/mcp', (path) => path === '/tools/mcp')).toMatchObject({ verdict: 'pass' });
+  });
+
+  it('finds that what is sent to the path the server names arrives elsewhere', async () => {
+    const found = await named('/tools/mcp', () => false);
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('(status 404)') });
+  });
+
+  it('finds a prefix of the public URL that the proxy has forgotten', async () => {
+    const found = await seen(
+      'PROXY-PREFIX',
+      (server) => {
+        const metadata = `${server.origin}/.well-known/oauth-protected-resource/tools/notes/mcp`;
+        server.routes = {
+          'POST /notes/mcp': () => ({
+            status: 401,
+            headers: { 'www-authenticate': `Bearer resource_metadata="${metadata}"` },
+          }),
+        };
+      },
+      { url: ({ origin }) => `${origin}/notes/mcp` },
+    );
+    expect(found).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('its public URL has /tools, and the proxy publishes it without'),
+      fix: expect.stringContaining('Publish the server below /tools'),
+    });
+  });
+});

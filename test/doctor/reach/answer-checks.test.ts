@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
-import { answerChecks } from '../../../src/doctor/reach/answer-checks.ts';
+import { passiveChecks } from '../../../src/doctor/all-checks.ts';
+import { answerChecks, redirectHints } from '../../../src/doctor/reach/answer-checks.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, routeNames, startServer } from '../support/server.ts';
 
@@ -83,5 +83,15 @@ describe('the first answer', () => {
       verdict: 'warn',
       saw: expect.stringContaining('"HIT"'),
     });
+  });
+});
+
+describe('hints', () => {
+  it('hints name the path of the endpoint, without its slash, for each product', () => {
+    const hints = redirectHints('/tools/mcp/');
+    expect(hints.map(({ product }) => product)).toEqual(['nginx', 'caddy', 'apache', 'traefik']);
+    for (const { lines } of hints) expect(lines).toContain('/tools/mcp');
+    expect(hints[0]?.lines).toContain('location /tools/mcp {');
+    expect(redirectHints('/')[0]?.lines).toContain('location / {');
   });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { asksForToken, challengeChecks } from '../../../src/doctor/reach/challenge-checks.ts';
+import {
+  asksForToken,
+  challengeChecks,
+  challengeOnSuccess,
+} from '../../../src/doctor/reach/challenge-checks.ts';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, routeNames, startServer } from '../support/server.ts';
+import { subjectOf } from '../support/view.ts';
 
 const challenging =
   (line: string): Fault =>
@@ -41,5 +46,23 @@ describe('a challenge', () => {
   it('is quoted in ASCII and at a length one can read (T-190)', async () => {
     const found = await judged(`Bearer realm="${'x'.repeat(4000)}"`);
     expect(found.finding('CHALLENGE-HEADER').saw.length).toBeLessThan(300);
+  });
+});
+
+describe('a challenge on success', () => {
+  it('what succeeded so far is looked back at, and nothing is asked for it', async () => {
+    const server = await startServer({
+      fault: ({ routes }) => {
+        routes['GET /a'] = () => ({ text: 'fine' });
+        routes['GET /b'] = () => ({ text: 'odd', headers: { 'www-authenticate': 'Bearer' } });
+      },
+    });
+    const subject = subjectOf(server.url);
+    expect(await challengeOnSuccess.judge(subject)).toMatchObject({ verdict: 'skip' });
+    await (await subject.context.fetch(`${server.origin}/a`)).text();
+    expect(await challengeOnSuccess.judge(subject)).toMatchObject({ verdict: 'pass' });
+    await (await subject.context.fetch(`${server.origin}/b`)).text();
+    expect(await challengeOnSuccess.judge(subject)).toMatchObject({ verdict: 'warn', evidence: [2] });
+    expect(server.requests).toHaveLength(2);
   });
 });

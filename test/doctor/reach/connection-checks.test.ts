@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
-import { connectionChecks } from '../../../src/doctor/reach/connection-checks.ts';
+import { passiveChecks } from '../../../src/doctor/all-checks.ts';
+import {
+  addresses,
+  connectionChecks,
+  connections,
+  requireTarget,
+  targetOf,
+} from '../../../src/doctor/reach/connection-checks.ts';
 import { examined } from '../support/examine.ts';
 import { startServer } from '../support/server.ts';
+import { subjectOf } from '../support/view.ts';
 
 async function bad(url: string) {
   const report = await examined(url, passiveChecks);
@@ -84,4 +91,45 @@ it('a key in the URL is warned of, and no document is told to publish it', async
     fix: expect.stringContaining('the URL without them'),
   });
   expect(report.finding('PRM-RESOURCE')).toMatchObject({ verdict: 'skip', because: 'REACH-URL' });
+});
+
+describe('the network', () => {
+  it('has the addresses of a host, of both families', async () => {
+    expect((await addresses(subjectOf('http://localhost:1/'))).ipv4).toContain('127.0.0.1');
+    expect(await addresses(subjectOf('http://127.0.0.1/'))).toEqual({ ipv4: ['127.0.0.1'], ipv6: [] });
+    expect(await addresses(subjectOf('http://[::1]/'))).toEqual({ ipv4: [], ipv6: ['::1'] });
+  });
+
+  it('says why a host has none', async () => {
+    const { failure } = await addresses(subjectOf('https://no-such-host.invalid/'));
+    expect(failure).toMatch(/ENOTFOUND|EAI_AGAIN/);
+  });
+
+  it('is tried for each address apart', async () => {
+    const server = await startServer();
+    expect(await connections(subjectOf(server.url))).toEqual({
+      ipv4: [{ address: '127.0.0.1', durationMs: expect.any(Number) }],
+      ipv6: [],
+    });
+    expect((await connections(subjectOf('http://127.0.0.1:1024/'))).ipv4).toEqual([
+      { address: '127.0.0.1', failure: 'ECONNREFUSED' },
+    ]);
+  });
+});
+
+describe('where a URL leads', () => {
+  it.each([
+    ['https://mcp.example.com/mcp', { host: 'mcp.example.com', port: 443, isSecure: true, isAddress: false }],
+    ['http://localhost/mcp', { host: 'localhost', port: 80, isSecure: false, isAddress: false }],
+    ['http://127.0.0.1:3000/mcp', { host: '127.0.0.1', port: 3000, isSecure: false, isAddress: true }],
+    ['https://[::1]:8443/', { host: '::1', port: 8443, isSecure: true, isAddress: true }],
+  ])('%s', (url, target) => {
+    expect(targetOf({ url })).toMatchObject(target);
+    expect(requireTarget({ url }).url.href).toBe(new URL(url).href);
+  });
+
+  it.each(['mcp.example.com', 'file:///etc/passwd', ''])('%j leads nowhere', (url) => {
+    expect(targetOf({ url })).toBeUndefined();
+    expect(() => requireTarget({ url })).toThrow('no http or https URL');
+  });
 });

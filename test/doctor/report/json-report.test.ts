@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { toJsonReport } from '../../../src/doctor/report/json-report.ts';
+import { describe, expect, it } from 'vitest';
+import { toBundle, toJsonReport } from '../../../src/doctor/report/json-report.ts';
 import { finding, reportOf } from './sample.ts';
 
 it('a report is one object with a schema, its findings, and the exchanges in short', () => {
@@ -20,5 +20,21 @@ it('a report is one object with a schema, its findings, and the exchanges in sho
     exchanges: [
       { number: 1, method: 'POST', url: 'https://mcp.example.com/mcp', status: 401, durationMs: 12 },
     ],
+  });
+});
+
+describe('the bundle', () => {
+  it('a bundle holds the report and each exchange whole, with the command that repeats it (T-191)', () => {
+    const report = reportOf(finding('A', 'warn', { evidence: [1] }));
+    const environment = { node: '24.0.0', platform: 'linux' };
+    const bundle = toBundle(report, { version: '1.2.3', threshold: 'fail', environment });
+    expect(bundle).toMatchObject({
+      kind: 'gatehouse-doctor-bundle',
+      schema: 1,
+      environment,
+      outcome: 'sound',
+      findings: [{ id: 'A', verify: expect.any(String) }],
+      exchanges: [{ ...report.exchanges[0], curl: expect.stringContaining('# Set first: ACCESS_TOKEN') }],
+    });
   });
 });

@@ -1,5 +1,5 @@
+import type { Finding } from '../../../src/doctor/check.ts';
 import type { Report } from '../../../src/doctor/examine.ts';
-import type { Finding } from '../../../src/doctor/finding.ts';
 
 /** A finding with what a test cares about. */
 export function finding(id: string, verdict: Finding['verdict'], more: Partial<Finding> = {}): Finding {

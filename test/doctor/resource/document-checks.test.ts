@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
+import { passiveChecks } from '../../../src/doctor/all-checks.ts';
 import { documentChecks, originHasMetadata } from '../../../src/doctor/resource/document-checks.ts';
 import { examined } from '../support/examine.ts';
 import { type Fault, routeNames, startServer } from '../support/server.ts';

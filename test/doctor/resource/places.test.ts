@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { describePlace, resourceDocument, resourcePlaces } from '../../../src/doctor/resource/places.ts';
+import {
+  describePlace,
+  publicAddressHints,
+  resourceDocument,
+  resourcePlaces,
+  wellKnownHints,
+} from '../../../src/doctor/resource/places.ts';
 import { type Fault, routeNames, startServer } from '../support/server.ts';
 import { subjectOf } from '../support/view.ts';
 
@@ -43,5 +49,13 @@ describe('the places of protected resource metadata', () => {
     const places = await resourcePlaces(subject);
     expect(places.map(({ named }) => named)).toEqual(['with the path', 'at the root']);
     expect(subject.exchanges.every(({ request }) => request.url.startsWith('http://127.0.0.1'))).toBe(true);
+  });
+});
+
+describe('hints', () => {
+  it('hints are lines for each product', () => {
+    for (const hints of [wellKnownHints, publicAddressHints])
+      expect(hints.map(({ product }) => product).sort()).toEqual(['apache', 'caddy', 'nginx', 'traefik']);
+    for (const { lines } of wellKnownHints) expect(lines).toContain('/.well-known/oauth-protected-resource');
   });
 });

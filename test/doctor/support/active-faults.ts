@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Verdict } from '../../../src/doctor/finding.ts';
+import type { Verdict } from '../../../src/doctor/check.ts';
 import type { Reply, Seen } from './http.ts';
 import { examineActively, headlessLogin } from './login.ts';
 import type { Fault, TestServer } from './server.ts';

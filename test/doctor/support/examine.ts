@@ -1,7 +1,6 @@
-import type { Check } from '../../../src/doctor/check.ts';
+import type { Check, Finding } from '../../../src/doctor/check.ts';
 import { examine, type Report } from '../../../src/doctor/examine.ts';
-import type { Finding } from '../../../src/doctor/finding.ts';
-import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
+import type { LoginMeans } from '../../../src/doctor/subject.ts';
 
 /**
  * Examines a server as `gatehouse doctor` does, with short waits: too short for a program that is begun for the question.

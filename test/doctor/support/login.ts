@@ -1,9 +1,7 @@
 import type { AuthorizationAgent } from '../../../src/client/authorization/code-login.ts';
-import { loginChecks } from '../../../src/doctor/login/login-checks.ts';
-import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
-import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
+import { loginChecks, registrationChecks, tokenChecks } from '../../../src/doctor/all-checks.ts';
+import type { LoginMeans } from '../../../src/doctor/subject.ts';
 import { spendingChecks } from '../../../src/doctor/token/spending-checks.ts';
-import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
 import { examined } from './examine.ts';
 import { type Fault, startServer, type TestServer } from './server.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
-import type { Check } from '../../../src/doctor/check.ts';
-import type { Finding } from '../../../src/doctor/finding.ts';
-import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
+import type { Check, Finding } from '../../../src/doctor/check.ts';
+import type { LoginMeans } from '../../../src/doctor/subject.ts';
 import { examined } from './examine.ts';
 import { type Fault, startServer, type TestServer } from './server.ts';
 

@@ -1,6 +1,5 @@
 import { openExamination } from '../../../src/doctor/examination.ts';
-import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
-import type { Subject } from '../../../src/doctor/subject.ts';
+import type { LoginMeans, Subject } from '../../../src/doctor/subject.ts';
 import { headlessLogin } from './login.ts';
 import { type Fault, startServer, type TestServer } from './server.ts';
 

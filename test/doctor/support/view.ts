@@ -1,6 +1,5 @@
-import type { Check } from '../../../src/doctor/check.ts';
+import type { Check, Judgement } from '../../../src/doctor/check.ts';
 import { openExamination } from '../../../src/doctor/examination.ts';
-import type { Judgement } from '../../../src/doctor/finding.ts';
 import type { Subject } from '../../../src/doctor/subject.ts';
 
 /**

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { scopeRefusal, stepUp } from '../../../src/doctor/token/scope-checks.ts';
 import { expectFound, type FaultCase, withReadOnlyTools } from '../support/active-faults.ts';
-import { examineActively } from '../support/login.ts';
-import type { Fault } from '../support/server.ts';
+import { examineActively, headlessLogin } from '../support/login.ts';
+import type { Fault, TestServer } from '../support/server.ts';
+import { subjectOf } from '../support/subject.ts';
 
 /** Changes the challenge of a call beyond the token's scopes. */
 function challengedWith(challenge: string | undefined): Fault {
@@ -77,5 +79,67 @@ describe('a token with too few scopes', () => {
     expect(report.bad()).toEqual([]);
     expect(report.finding('TOKEN-SCOPE-CHALLENGE').verdict).toBe('pass');
     expect(report.finding('TOKEN-STEP-UP').verdict).toBe('pass');
+  });
+});
+
+describe('a refusal for a scope', () => {
+  /** The first challenge names both scopes, so that a login has all of them. */
+  function namesAll(server: TestServer): void {
+    withReadOnlyTools(server);
+    server.change('POST /mcp', (reply) =>
+      reply.status === 401
+        ? {
+            ...reply,
+            headers: {
+              ...reply.headers,
+              'www-authenticate': String(reply.headers?.['www-authenticate']).replace(
+                'notes:read',
+                'notes:read notes:write',
+              ),
+            },
+          }
+        : reply,
+    );
+  }
+
+  const scopesAsked = (asked: readonly string[]) =>
+    asked.map((url) => new URL(url).searchParams.get('scope'));
+
+  describe('an operation beyond the token', () => {
+    it('met by the first login makes the second ask for the union', async () => {
+      const login = headlessLogin();
+      const { subject } = await subjectOf(withReadOnlyTools, { login });
+      expect(await subject.fact(scopeRefusal)).toMatchObject({ kind: 'refused', by: 'first' });
+      expect(await subject.fact(stepUp)).toEqual({
+        kind: 'tried',
+        operation: 'tools/call write_note',
+        scopes: ['notes:read', 'notes:write'],
+      });
+      expect(scopesAsked(login.asked)).toEqual(['notes:read', 'notes:read notes:write']);
+    });
+
+    it('is looked for with fewer scopes where the first login has all', async () => {
+      const login = headlessLogin();
+      const { subject } = await subjectOf(namesAll, { login });
+      expect(await subject.fact(scopeRefusal)).toMatchObject({
+        kind: 'refused',
+        by: 'second',
+        held: ['notes:read'],
+      });
+      expect(await subject.fact(stepUp)).toMatchObject({
+        kind: 'tried',
+        scopes: ['notes:read', 'notes:write'],
+      });
+      expect(scopesAsked(login.asked)).toEqual(['notes:read notes:write', 'notes:read']);
+    });
+
+    it('is not found where nothing harmless is refused', async () => {
+      const { subject } = await subjectOf();
+      expect(await subject.fact(scopeRefusal)).toMatchObject({
+        kind: 'none',
+        judgement: { verdict: 'skip' },
+      });
+      expect(await subject.fact(stepUp)).toMatchObject({ kind: 'untried', judgement: { verdict: 'skip' } });
+    });
   });
 });

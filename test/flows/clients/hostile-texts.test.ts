@@ -9,7 +9,7 @@ import { registerResources } from '../../../src/cli/commands/mcp-client/resource
 import { registerTools } from '../../../src/cli/commands/mcp-client/tools.ts';
 import { registerWhoami } from '../../../src/cli/commands/mcp-client/whoami.ts';
 import type { CommandIo } from '../../../src/cli/output.ts';
-import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
+import { passiveChecks } from '../../../src/doctor/all-checks.ts';
 import { startLoggedIn, testIo } from '../../cli/support/client-commands.ts';
 import { serverMetadata } from '../../client/support/protected-server.ts';
 import type { Answer } from '../../client/support/scripted-server.ts';

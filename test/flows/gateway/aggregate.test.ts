@@ -1,5 +1,5 @@
 // Flows through src/gateway/aggregate/aggregate.ts, src/gateway/aggregate/aggregate-server.ts,
-// src/gateway/aggregate/member.ts, src/gateway/aggregate/gathering.ts and src/composition/route-backend.ts: two real
+// src/gateway/aggregate/member.ts, src/gateway/aggregate/member.ts and src/composition/route-backend.ts: two real
 // programs and a server by URL as one, real logins, clients of both eras.
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

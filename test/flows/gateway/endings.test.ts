@@ -1,5 +1,5 @@
-// How processes behind src/gateway/backends/stdio-server.ts begin and end, and what ends them with
-// src/gateway/backends/process-group.ts and src/gateway/backends/watchdog.ts. Processes are counted in /proc.
+// How processes behind src/gateway/backends/stdio/legacy-process.ts begin and end, and what ends them with
+// src/gateway/backends/stdio/process-groups.ts and src/gateway/backends/stdio/process-groups.ts. Processes are counted in /proc.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Over src/gateway/backends/stdio-server.ts and src/gateway/modern/modern-process.ts, for as long as people are away.
+// Over src/gateway/backends/stdio/legacy-process.ts and src/gateway/backends/stdio/modern-process.ts, for as long as people are away.
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGatehouse } from '../../support/gatehouse.ts';

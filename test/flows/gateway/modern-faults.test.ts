@@ -1,4 +1,4 @@
-// Flows through src/gateway/modern/http-link.ts, src/gateway/modern/modern-call.ts and src/gateway/modern/eras.ts: a real
+// Flows through src/gateway/backends/remote/http-link.ts, src/gateway/modern/modern-call.ts and src/gateway/modern/eras.ts: a real
 // server of SDK v2 on loopback that misbehaves, real logins, the real clients of both SDKs.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

@@ -1,4 +1,4 @@
-// Flows through src/gateway/modern/stdio-link.ts and src/gateway/modern/modern-process.ts: real programs of SDK v2, and
+// Flows through src/gateway/backends/stdio/stdio-link.ts and src/gateway/backends/stdio/modern-process.ts: real programs of SDK v2, and
 // some that know nothing of 2026-07-28, behind real logins and the real clients of both SDKs.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

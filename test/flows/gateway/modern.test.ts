@@ -1,7 +1,7 @@
 // Flows through src/gateway/modern/modern-source.ts, src/gateway/modern/eras.ts, src/gateway/modern/era-server.ts,
-// src/gateway/modern/http-link.ts, src/gateway/modern/modern-link.ts, src/gateway/modern/modern-backend.ts,
-// src/gateway/modern/modern-call.ts, src/gateway/modern/modern-listening.ts, src/gateway/modern/translated-call.ts,
-// src/gateway/modern/client-questions.ts, src/gateway/modern/resource-watch.ts and src/gateway/modern/own-caller.ts:
+// src/gateway/backends/remote/http-link.ts, src/gateway/modern/modern-link.ts, src/gateway/modern/modern-backend.ts,
+// src/gateway/modern/modern-call.ts, src/gateway/modern/modern-call.ts, src/gateway/modern/translated-call.ts,
+// src/gateway/modern/translated-call.ts, src/gateway/modern/translating-server.ts and src/gateway/modern/translating-server.ts:
 // real servers of SDK v2 on loopback, real logins, the real clients of both SDKs.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

@@ -1,4 +1,4 @@
-// Over src/gateway/backends/stdio-server.ts, spare.ts, src/gateway/modern/modern-process.ts and
+// Over src/gateway/backends/stdio/legacy-process.ts, spare.ts, src/gateway/backends/stdio/modern-process.ts and
 // src/mcp/conversations/server-line.ts: the gateway is the client of a program, and answers its pings.
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

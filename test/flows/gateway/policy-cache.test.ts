@@ -1,4 +1,4 @@
-// Flows through src/gateway/steps/cache.ts and src/gateway/steps/stepped-backend.ts: a real server of SDK v2 on
+// Flows through src/gateway/steps/cache.ts and src/gateway/steps/with-steps.ts: a real server of SDK v2 on
 // loopback that says how long its answers are good, real logins of two people.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

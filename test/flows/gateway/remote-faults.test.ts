@@ -1,4 +1,4 @@
-// Flows through src/gateway/backends/remote.ts and src/gateway/backends/remote/wire.ts: servers that fail, one way after
+// Flows through src/gateway/backends/remote/remote-backend.ts and src/gateway/backends/remote/wire.ts: servers that fail, one way after
 // another, behind a real gate.
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';

@@ -1,22 +1,15 @@
-// Flows through src/gateway/backends/remote.ts, src/gateway/backends/remote/remote-server.ts,
+// Flows through src/gateway/backends/remote/remote-backend.ts, src/gateway/backends/remote/remote-server.ts,
 // src/gateway/backends/remote/streamable-http.ts,
-// src/gateway/backends/remote/posting-link.ts, src/gateway/backends/remote/rest.ts, src/gateway/backends/remote/event-stream-link.ts, src/gateway/backends/remote/own-stream.ts,
+// src/gateway/backends/remote/posting-link.ts, src/gateway/backends/remote/rest.ts, src/gateway/backends/remote/event-stream-link.ts, src/gateway/backends/remote/streamable-http.ts,
 // src/gateway/backends/remote/event-stream.ts, src/gateway/backends/remote/answer-body.ts and
 // src/gateway/backends/remote/wire.ts: real servers on loopback, real logins, the real clients of both SDKs.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  Client as ClientV2,
-  StreamableHTTPClientTransport as TransportV2,
-} from '@modelcontextprotocol/client';
+import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import {
-  ElicitRequestSchema,
-  LoggingMessageNotificationSchema,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+import { ElicitRequestSchema, LoggingMessageNotificationSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';

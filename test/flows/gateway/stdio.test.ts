@@ -1,4 +1,4 @@
-// Many people before one program: src/gateway/backends/stdio.ts, src/gateway/backends/stdio-server.ts and the ways to
+// Many people before one program: src/gateway/backends/stdio/stdio-backend.ts, src/gateway/backends/stdio/legacy-process.ts and the ways to
 // share processes, with real processes that are counted in /proc. The full numbers:
 //   GATEHOUSE_PEOPLE=50 GATEHOUSE_CALLS=10000 GATEHOUSE_CRASHES=100 npx vitest run test/flows/gateway/stdio.test.ts
 import { randomUUID } from 'node:crypto';

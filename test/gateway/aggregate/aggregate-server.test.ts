@@ -1,9 +1,15 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { isSpecType, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAggregate } from '../../../src/gateway/aggregate/aggregate.ts';
+import {
+  introduction,
+  joinCapabilities,
+  unknownName,
+} from '../../../src/gateway/aggregate/aggregate-server.ts';
+import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import type { GatewayBackend } from '../../../src/gateway/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { callerOf, params as opening, type Said } from '../backends/support/talk.ts';
+import { callerOf, params as opening, type Said } from '../backends/stdio/support/talk.ts';
 import { RawServer } from '../steps/support/raw-server.ts';
 
 const log: string[] = [];
@@ -299,4 +305,85 @@ it('keys that could not stand before names are refused', () => {
     expect(() =>
       createAggregate('All', [{ key, name: 'x', backend: backendOf(raw.bind(null, [])) }], { logger }),
     ).toThrow('keys of backends');
+});
+
+describe('joined capabilities', () => {
+  it('several backends can do what one of them can, with lists that change, and without tasks', () => {
+    expect(joinCapabilities([])).toEqual({});
+    expect(
+      joinCapabilities([
+        { tools: {}, tasks: {}, extensions: { a: { of: 1 }, b: {} } },
+        { resources: { subscribe: true }, logging: {}, extensions: { a: { of: 2 }, __proto__: {} } },
+        { prompts: {}, completions: {}, resources: {}, experimental: { c: {} } },
+      ]),
+    ).toEqual({
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      logging: {},
+      completions: {},
+      experimental: { c: {} },
+      extensions: { a: { of: 1 }, b: {} },
+    });
+  });
+
+  it('A capability that is no object is left out, so that clients take those of the other backends (FA-43)', () => {
+    const joined = joinCapabilities([
+      { experimental: { a: true, b: { of: 1 }, c: null, d: [] }, extensions: { e: 'on' } },
+      { extensions: { f: {} } },
+    ]);
+    expect(joined).toEqual({ experimental: { b: { of: 1 } }, extensions: { f: {} } });
+    expect(isSpecType.ServerCapabilities(joined)).toBe(true);
+  });
+});
+
+describe('the introduction', () => {
+  const member = (key: string, said?: object, known?: object) =>
+    ({ key, backend: { name: key, known }, result: said }) as unknown as Member;
+
+  it('several backends introduce themselves as one: what they can do together, and what each says (C8-07)', () => {
+    const a = member('a', { capabilities: { tools: {} }, instructions: 'Read first.' });
+    const b = member('b', { capabilities: { logging: {} }, instructions: '' });
+    const away = member('c', undefined, { prompts: {} });
+    const error = { code: -32603, message: 'Not today.', data: { reason: 'backend_ended' } };
+    expect(introduction('All', '2025-11-25', [a, b, away], [{ member: away, error }])).toEqual({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, logging: {} },
+      serverInfo: { name: 'All', version: '1' },
+      instructions:
+        '# a\n\nTools and prompts: a_…; resources: a+….\n\nRead first.\n\n# c\n\nNot available at present.',
+      ttlMs: 0,
+      _meta: {
+        'mcp-gatehouse/unavailable': [{ backend: 'c', message: 'Not today.', reason: 'backend_ended' }],
+      },
+    });
+  });
+
+  it('what nobody has reached yet counts as having all that is listed', () => {
+    const unknown = member('a');
+    expect(introduction('All', '2025-11-25', [unknown], [])).toMatchObject({
+      capabilities: { tools: {}, prompts: {}, resources: { subscribe: true } },
+    });
+  });
+});
+
+describe('unknown names', () => {
+  it.each([
+    [
+      'tools/call',
+      { name: 'read' },
+      -32602,
+      'read is not found: names begin with the backend they are of (a, b) and _',
+    ],
+    ['completion/complete', { ref: {} }, -32602, 'It is not found: names begin with'],
+    ['resources/read', { uri: 'x:y' }, -32002, 'URIs begin with the backend they are of (a, b) and +.'],
+    ['tasks/list', {}, -32601, 'Method not found'],
+  ])(
+    '%s for no backend is an error that says how names begin, where there are any',
+    (method, params, code, words) => {
+      const error = unknownName({ method, params }, ['a', 'b']);
+      expect(error.code).toBe(code);
+      expect(error.message).toContain(words);
+    },
+  );
 });

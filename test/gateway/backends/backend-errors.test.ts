@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { backendError, restartingError } from '../../../src/gateway/backends/backend-errors.ts';
+import {
+  backendError,
+  failureOfAnswer,
+  restartingError,
+} from '../../../src/gateway/backends/backend-errors.ts';
 
 describe('the error for a call a backend does not answer', () => {
   it('names the server, says what to do, and has a stable reason', () => {
@@ -36,4 +40,16 @@ describe('the error for a call a backend does not answer', () => {
       expect(message).not.toMatch(/Send the request again|try again/i);
     },
   );
+});
+
+describe('the failure for an unreadable response', () => {
+  it.each([
+    ['nested_too_deep', 'backend_answer_too_large'],
+    ['too_many_values', 'backend_answer_too_large'],
+    ['too_many_members', 'backend_answer_too_large'],
+    ['not_json', 'backend_answer_unreadable'],
+    ['not_a_message', 'backend_answer_unreadable'],
+  ] as const)('an answer that is refused as %s is told as %s', (reason, failure) => {
+    expect(failureOfAnswer(reason)).toBe(failure);
+  });
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
-import { createPersonValue, isPerson } from '../../../src/gateway/credentials/person-value.ts';
+import { describe, expect, it, test, vi } from 'vitest';
+import { createPersonValue, GivenValues, isPerson } from '../../../src/gateway/credentials/person-value.ts';
 import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
 import { missingInputOf } from '../../../src/mcp/upstreams/missing-input.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
@@ -147,5 +147,29 @@ describe('a credential that each person enters', () => {
     expect(await waiting).toBe('renewed');
     expect(await missing?.isGiven()).toBe(true);
     expect(JSON.stringify(found.error)).not.toContain('old');
+  });
+});
+
+describe('entered values', () => {
+  test('what was given and holds no more is told once; what nobody was given, and what still holds, never', () => {
+    const given = new GivenValues();
+    expect(given.hasOutdated('ada', 'first')).toBe(false);
+    given.note('ada', 'first');
+    expect(given.hasOutdated('ada', 'first')).toBe(false);
+    expect(given.hasOutdated('grace', undefined)).toBe(false);
+    expect(given.hasOutdated('ada', undefined)).toBe(true);
+    expect(given.hasOutdated('ada', undefined)).toBe(false);
+    given.note('ada', 'first');
+    given.note('ada', 'second');
+    expect(given.hasOutdated('ada', 'second')).toBe(true);
+    expect(JSON.stringify([...Object.values(given)])).not.toContain('second');
+  });
+
+  test('of accounts beyond those that are remembered, it is told to be safe', () => {
+    const given = new GivenValues(1);
+    given.note('ada', 'first');
+    given.note('grace', 'first');
+    expect(given.hasOutdated('ada', 'first')).toBe(true);
+    expect(given.hasOutdated('grace', 'first')).toBe(false);
   });
 });

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BackendFailure } from '../../../src/gateway/backends/backend-errors.ts';
-import { Discoveries } from '../../../src/gateway/modern/discoveries.ts';
-import { Eras } from '../../../src/gateway/modern/eras.ts';
+import { Discoveries, Eras, namedRevisions, namesModern } from '../../../src/gateway/modern/eras.ts';
 import type { ModernFailure, ModernHearing } from '../../../src/gateway/modern/modern-link.ts';
 import { createCaller } from '../../mcp/support/modern-calls.ts';
 
@@ -198,5 +197,76 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     eras.doubt(caller);
     await vi.waitFor(() => expect(outdated).toHaveBeenCalledOnce());
     expect([await eras.speaksModern(caller), eras.speaksLegacy]).toEqual([false, undefined]);
+  });
+});
+
+describe('named revisions', () => {
+  const error = (data?: unknown) => ({ error: { code: -32022, message: 'Unsupported', data } });
+
+  describe('C3-03, C3-08: the revisions a server speaks', () => {
+    it('are those of its answer, or of the error with which it refuses another', () => {
+      expect(namedRevisions({ result: { supportedVersions: ['2026-07-28', '2027-01-01'] } })).toEqual([
+        '2026-07-28',
+        '2027-01-01',
+      ]);
+      expect(namedRevisions(error({ supported: ['2025-11-25'] }))).toEqual(['2025-11-25']);
+    });
+
+    it.each([[{ result: {} }], [{ result: { supportedVersions: '2026-07-28' } }], [error()], [error({})]])(
+      'are none where it names none: %j',
+      (answer) => {
+        expect([namedRevisions(answer), namesModern(answer)]).toEqual([undefined, false]);
+      },
+    );
+
+    it('have 2026-07-28 among them or not', () => {
+      const named = [['2026-07-28'], ['2025-11-25', '2026-07-28'], ['2025-11-25'], []];
+      expect(named.map((supported) => namesModern(error({ supported })))).toEqual([true, true, false, false]);
+    });
+  });
+});
+
+describe('kept discoveries', () => {
+  const [ann, bob] = [createCaller('ann'), createCaller('bob')];
+  const result = (more: object) => ({ supportedVersions: ['2026-07-28'], capabilities: {}, ...more });
+
+  function start() {
+    let nowMs = 0;
+    const discoveries = new Discoveries(() => nowMs);
+    return { discoveries, passMs: (ms: number) => (nowMs += ms) };
+  }
+
+  describe('what a server answered to server/discover (C3-03, C6-07, C6-08)', () => {
+    it('is kept for the principal that asked, and for nobody else where it is private', () => {
+      const { discoveries } = start();
+      discoveries.keep(ann, result({ ttlMs: 1000, cacheScope: 'private' }));
+      expect(discoveries.find(ann)).toMatchObject({ ttlMs: 1000 });
+      expect(discoveries.find(bob)).toBeUndefined();
+    });
+
+    it('is kept for everybody where it is public, with the time that is left', () => {
+      const { discoveries, passMs } = start();
+      discoveries.keep(ann, result({ ttlMs: 1000, cacheScope: 'public' }));
+      passMs(400);
+      expect(discoveries.find(bob)).toMatchObject({ ttlMs: 600 });
+      passMs(600);
+      expect(discoveries.find(bob)).toBeUndefined();
+    });
+
+    it('is kept for an hour at most, and not where it says so or says nothing', () => {
+      const { discoveries, passMs } = start();
+      for (const ttlMs of [0, -1, undefined, 'long']) discoveries.keep(ann, result({ ttlMs }));
+      expect(discoveries.find(ann)).toBeUndefined();
+      discoveries.keep(ann, result({ ttlMs: Number.MAX_VALUE }));
+      passMs(3_600_000);
+      expect(discoveries.find(ann)).toBeUndefined();
+    });
+
+    it('is forgotten as a whole', () => {
+      const { discoveries } = start();
+      discoveries.keep(ann, result({ ttlMs: 1000, cacheScope: 'public' }));
+      discoveries.clear();
+      expect(discoveries.find(ann)).toBeUndefined();
+    });
   });
 });

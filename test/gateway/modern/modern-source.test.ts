@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backend.ts';
-import { createStdioBackend, type ProcessSharing } from '../../../src/gateway/backends/stdio.ts';
+import {
+  createStdioBackend,
+  type ProcessSharing,
+} from '../../../src/gateway/backends/stdio/stdio-backend.ts';
+import { StartBudget } from '../../../src/gateway/modern/modern-source.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
 import { nodeProgram } from '../../support/node-program.ts';
-import { backendAt, json, open, params, serve } from '../backends/support/talk.ts';
+import { backendAt, json, open, params, serve } from '../backends/stdio/support/talk.ts';
 
 const startMs = 2_000;
 
@@ -227,5 +231,54 @@ describe('a program that speaks 2026-07-28 alone, and needs most of the time of 
     const client = await open(backend);
     expect((await client.ask('initialize', params)).error).toBeUndefined();
     expect(starts()).toBe(2);
+  });
+});
+
+describe('the time of a start', () => {
+  const [ada, bob] = [createCaller().authInfo, createCaller('bob').authInfo];
+
+  /** A budget of 50 s, and its clock. */
+  function start() {
+    const clock = { nowMs: 100_000 };
+    const budget = new StartBudget(50_000, () => clock.nowMs);
+    return { clock, budget };
+  }
+
+  it('the time of a start is less by what its caller has waited before, and by nobody else’s wait (T-158)', () => {
+    const { clock, budget } = start();
+    budget.waited(ada, clock.nowMs - 20_000);
+    expect([bob, undefined, ada].map((caller) => budget.takeMs(caller))).toEqual([50_000, 50_000, 30_000]);
+  });
+
+  it('what was waited counts for one start, and until there was an answer', () => {
+    const { clock, budget } = start();
+    budget.waited(ada, clock.nowMs - 20_000);
+    expect([budget.takeMs(ada), budget.takeMs(ada)]).toEqual([30_000, 50_000]);
+    budget.waited(ada, clock.nowMs - 20_000);
+    budget.answered(ada);
+    expect(budget.takeMs(ada)).toBe(50_000);
+  });
+
+  it('of two who waited for the same, the first counts; what comes later is another wait', () => {
+    const { clock, budget } = start();
+    budget.waited(ada, clock.nowMs - 20_000);
+    budget.waited(ada, clock.nowMs - 5);
+    expect(budget.takeMs(ada)).toBe(30_000);
+    budget.waited(ada, clock.nowMs - 20_000);
+    clock.nowMs += 10_000;
+    expect(budget.takeMs(ada), 'who waits for nothing').toBe(30_000);
+    budget.waited(ada, clock.nowMs - 20_000);
+    clock.nowMs += 2000;
+    budget.waited(ada, clock.nowMs - 5);
+    expect(budget.takeMs(ada)).toBe(49_995);
+  });
+
+  it('no start has less than no time, and who started nothing for so long has waited for none', () => {
+    const { clock, budget } = start();
+    budget.waited(ada, clock.nowMs - 60_000);
+    budget.waited(bob, clock.nowMs - 10_000);
+    expect(budget.takeMs(ada)).toBe(0);
+    clock.nowMs += 50_000;
+    expect(budget.takeMs(bob)).toBe(50_000);
   });
 });

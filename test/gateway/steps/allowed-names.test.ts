@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
+import {
+  createAllowedNames,
+  createReadOnly,
+  namePatterns,
+} from '../../../src/gateway/steps/allowed-names.ts';
+import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import { patience } from '../../support/patience.ts';
 import { stepped } from './support/stepped.ts';
 
 const all = { allow: ['*'], deny: [] };
@@ -158,4 +164,80 @@ describe('a pattern of resources', () => {
 it('what everything is allowed of costs nothing', () => {
   const step = createAllowedNames({ tools: all, prompts: all, resources: all });
   expect(['tools/call', 'tools/list'].map((method) => step.cares(method))).toEqual([false, false]);
+});
+
+describe('read-only tools', () => {
+  const tools = [
+    { name: 'read', annotations: { readOnlyHint: true } },
+    { name: 'write', annotations: { readOnlyHint: false } },
+    { name: 'silent' },
+    { name: 'odd', annotations: { readOnlyHint: 'true' } },
+    { name: 'null', annotations: null },
+  ];
+
+  it('in read-only mode there are the tools alone of which the server says that they change nothing', async () => {
+    const { talk, server } = stepped([createReadOnly(new ToolDefinitions(() => 0))], {
+      'tools/list': () => ({ result: { tools, nextCursor: undefined } }),
+      'tools/call': () => ({ result: { content: [] } }),
+    });
+    const { ask } = await talk();
+    expect((await ask('tools/list')).result?.tools).toEqual([tools[0]]);
+    expect((await ask('tools/call', { name: 'read' })).result).toBeDefined();
+    for (const name of ['write', 'silent', 'odd', 'null', 'unlisted'])
+      expect((await ask('tools/call', { name })).error?.message).toBe(`Tool ${name} not found`);
+    expect(server.requests('tools/call')).toHaveLength(1);
+  });
+
+  const missing = { code: -32603, message: 'A key is missing.', data: { reason: 'credential_missing' } };
+
+  it.each([
+    ['an error', { error: missing }, missing],
+    [
+      'no list',
+      { result: { tools: 'many' } },
+      { code: -32603, message: 'The MCP server gives no list of its tools.' },
+    ],
+  ])(
+    'where the server answers with %s when it is asked for its tools, a call is told so, and not that there is no such tool',
+    async (_what, list, expected) => {
+      const { talk, server } = stepped([createReadOnly(new ToolDefinitions(() => 0))], {
+        'tools/list': () => list,
+      });
+      const { error } = await (await talk()).ask('tools/call', { name: 'read' });
+      expect(error).toEqual(expected);
+      expect(server.requests('tools/call')).toHaveLength(0);
+    },
+  );
+});
+
+describe('a pattern of names', () => {
+  it.each([
+    ['read', 'read', true],
+    ['read', 'reads', false],
+    ['read_*', 'read_file', true],
+    ['read_*', 'unread_file', false],
+    ['*_file', 'read_file', true],
+    ['*', '', true],
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['a*b*c', 'a-b-b-c', true],
+    ['a*b*c', 'acb', false],
+    ['a*bc*c', 'abc', false],
+    ['a.c', 'abc', false],
+    ['A*', 'abc', false],
+    ['notes://*/public', 'notes://ann/public', true],
+  ])('%s: %s is %s', (pattern, name, fits) => {
+    expect(namePatterns([pattern])(name)).toBe(fits);
+  });
+
+  it('fits where one of several does; none fits nothing', () => {
+    expect(namePatterns(['a', 'b'])('b')).toBe(true);
+    expect(namePatterns([])('b')).toBe(false);
+  });
+
+  it('takes no time for names made to take it (T-147)', () => {
+    const startedMs = performance.now();
+    namePatterns(['*a'.repeat(50).concat('b')])('a'.repeat(8192));
+    expect(performance.now() - startedMs).toBeLessThan(patience(100));
+  });
 });

@@ -4,8 +4,12 @@ import {
   differingMembers,
   hashDefinition,
   hashToolMembers,
+  isTooLarge,
+  maxDefinitionDepth,
+  maxDefinitionLength,
 } from '../../../src/gateway/steps/definition-hash.ts';
-import type { Entry } from '../../../src/gateway/steps/listed.ts';
+import type { Entry } from '../../../src/gateway/steps/step.ts';
+import { patience } from '../../support/patience.ts';
 
 const tool = { name: 'a', description: 'b', inputSchema: { type: 'object', properties: { x: {}, y: {} } } };
 
@@ -80,4 +84,31 @@ it('the members that differ are named, those of objects with the object (FA-08, 
     undefined,
     undefined,
   ]);
+});
+
+describe('bounds of a definition', () => {
+  function nested(depth: number): unknown {
+    let value: unknown = 'end';
+    for (let count = 0; count < depth; count++) value = count % 2 ? [value] : { a: value };
+    return value;
+  }
+
+  it.each([
+    ['a text', 'x'.repeat(maxDefinitionLength), 'x'.repeat(maxDefinitionLength - 100)],
+    ['a name', { ['x'.repeat(maxDefinitionLength)]: 1 }, { ['x'.repeat(maxDefinitionLength - 100)]: 1 }],
+    ['texts together', Array(70).fill('x'.repeat(4000)), Array(60).fill('x'.repeat(4000))],
+    ['many empty values', Array(maxDefinitionLength / 8).fill({}), Array(10_000).fill({})],
+    ['a depth', nested(maxDefinitionDepth + 1), nested(maxDefinitionDepth)],
+  ])('a definition is too large by %s over the bound, and not within it (T-210)', (_what, over, within) => {
+    expect([isTooLarge(over), isTooLarge(within)]).toEqual([true, false]);
+  });
+
+  it('a definition of any size is measured in no more time than the bound allows, without recursion (T-210)', () => {
+    const wide = Array.from({ length: 1_000_000 }, () => ({ a: 'b' }));
+    const deep = nested(1_000_000);
+    const startedMs = performance.now();
+    for (let count = 0; count < 100; count++)
+      expect([isTooLarge(wide), isTooLarge(deep)]).toEqual([true, true]);
+    expect(performance.now() - startedMs).toBeLessThan(patience(1000));
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashToolMembers } from '../../../src/gateway/steps/definition-hash.ts';
 import type { DefinitionPins } from '../../../src/gateway/steps/definition-pins.ts';
-import type { Entry } from '../../../src/gateway/steps/listed.ts';
+import type { Entry } from '../../../src/gateway/steps/step.ts';
 import { pinDefinitions } from './support/pins.ts';
 
 const read = { name: 'read', description: 'Reads.' };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { withAbsence } from '../../../src/gateway/steps/absence.ts';
+import { SteppedRequest } from '../../../src/gateway/steps/chain.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
-import { SteppedRequest } from '../../../src/gateway/steps/stepped-request.ts';
-import { type Found, ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import { type Found, ToolDefinitions, withAbsence } from '../../../src/gateway/steps/tool-definitions.ts';
 import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
 import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
 import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../../src/doctor/profiles/profiles.ts';
+import { profiles } from '../../../src/doctor/profiles/profile-checks.ts';
 import { sdkV1Behaviour } from '../../../src/oauth/client-profiles/client-profile.ts';
 
 describe('what clients share that are built on the SDK', () => {

@@ -1,10 +1,13 @@
-import { allChecks } from '../../../doctor/all-checks.ts';
-import type { Check } from '../../../doctor/check.ts';
-import { chooseChecks } from '../../../doctor/choice.ts';
-import { thisMachine } from '../../../doctor/machine/machine.ts';
-import { profileChecks } from '../../../doctor/profiles/profile-checks.ts';
-import { chooseProfiles, profiles } from '../../../doctor/profiles/profiles.ts';
-import { tokenAtHand } from '../../../doctor/token/token-at-hand.ts';
+import {
+  allChecks,
+  type Check,
+  chooseChecks,
+  chooseProfiles,
+  profileChecks,
+  profiles,
+  thisMachine,
+  tokenAtHand,
+} from '../../../doctor/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import type { CommandIo } from '../../output.ts';

@@ -2,13 +2,17 @@ import { access, constants, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { quote } from '../../../client/quote.ts';
-import { examine, type Report } from '../../../doctor/examine.ts';
-import { countConsents } from '../../../doctor/login/consents.ts';
-import { describeProfile } from '../../../doctor/profiles/profile-checks.ts';
-import { toBundle } from '../../../doctor/report/bundle.ts';
-import { toJsonReport } from '../../../doctor/report/json-report.ts';
-import { toJunit } from '../../../doctor/report/junit.ts';
-import { findCauses, outcomeOf } from '../../../doctor/report/outcome.ts';
+import {
+  countConsents,
+  describeProfile,
+  examine,
+  findCauses,
+  outcomeOf,
+  type Report,
+  toBundle,
+  toJsonReport,
+  toJunit,
+} from '../../../doctor/index.ts';
 import { packageVersion } from '../../../package-version.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';

@@ -1,5 +1,5 @@
 import { openLoginAgent, readSurroundings } from '../../../client/node/index.ts';
-import type { LoginMeans } from '../../../doctor/login/login-means.ts';
+import type { LoginMeans } from '../../../doctor/index.ts';
 import { CliError } from '../../cli-error.ts';
 import { type CommandIo, isTerminal } from '../../output.ts';
 import { chooseLoginWay, type LoginWay, pasteTerminal, tellProgress } from '../mcp-client/login-person.ts';

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Sealing, sealings } from '../../../client/node/index.ts';
-import { type Threshold, thresholds } from '../../../doctor/report/outcome.ts';
-import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
+import { type Threshold, thresholds, type VerifyMeans } from '../../../doctor/index.ts';
 import { programName } from '../../command-text.ts';
 import { parseWhole } from '../../option-parsers.ts';
 

@@ -1,5 +1,4 @@
-import type { Verdict } from '../../../doctor/finding.ts';
-import type { VerifyMeans } from '../../../doctor/report/verify-command.ts';
+import type { Verdict, VerifyMeans } from '../../../doctor/index.ts';
 import { type Paint, printableLine, type Style } from '../../output.ts';
 import { widthOf } from '../../table.ts';
 

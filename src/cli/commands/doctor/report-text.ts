@@ -1,8 +1,13 @@
-import type { Check } from '../../../doctor/check.ts';
-import type { Report } from '../../../doctor/examine.ts';
-import type { Finding, Verdict } from '../../../doctor/finding.ts';
-import { type Cause, countVerdicts, findCauses } from '../../../doctor/report/outcome.ts';
-import { verifyCommand } from '../../../doctor/report/verify-command.ts';
+import {
+  type Cause,
+  type Check,
+  countVerdicts,
+  type Finding,
+  findCauses,
+  type Report,
+  type Verdict,
+  verifyCommand,
+} from '../../../doctor/index.ts';
 import { type CommandIo, createPaint, formatJson, printable } from '../../output.ts';
 import { formatFittedTable } from '../../table.ts';
 import { headings, mark, symbol, type TextLook, wrapped } from './report-style.ts';

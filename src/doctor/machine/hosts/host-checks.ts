@@ -1,25 +1,21 @@
+import leven from 'leven';
 import { describeDifference } from '../../../client/quote.ts';
-import type { Check } from '../../check.ts';
-import { fail, pass, skip, warn } from '../../judgements.ts';
+import { type Check, fail, pass, skip, warn } from '../../check.ts';
 import type { Subject } from '../../subject.ts';
 import type { Machine } from '../machine.ts';
-import type { HostEntry, HostFile } from './host-entry.ts';
-import { secretArguments, secretHeaders } from './literal-secrets.ts';
-import { compareUrls } from './nearness.ts';
-import { readHosts } from './read-hosts.ts';
+import { type HostEntry, type HostFile, readHosts } from './read-hosts.ts';
 
 const nameOf = ({ host, name, file }: HostEntry): string => `${host}, "${name}" in ${file}`;
 
-/** Without query and user name, which may be secrets. */
+/** Removes query and user name, which may be secrets. */
 function shown(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
 }
 
 /**
- * Checks of what hosts on this machine have written down about the server (Claude Desktop, Cursor, VS Code and others).
- * Values of headers, arguments and variables are never repeated.
- * @param machine the machine
+ * Checks of the entries of the server in the configurations of hosts (Claude Desktop, Cursor, VS Code and others).
+ * Values of headers, arguments and variables are never shown.
  */
 export function hostChecks(machine: Machine): readonly Check[] {
   let read: Promise<HostFile[]> | undefined;
@@ -120,4 +116,85 @@ export function hostChecks(machine: Machine): readonly Check[] {
       },
     },
   ];
+}
+
+/** Names of secret values. */
+const secretName = /authorization|cookie|secret|password|token|api[-_]?key/i;
+
+/** A reference to a secret instead of the secret: `${TOKEN}`, `$TOKEN`, `{env:TOKEN}`, `{{token}}`. */
+const placeholder = /\$\{?\w|\{env:|\{file:|\{\{|%\w+%/;
+
+const isLiteral = (value: string): boolean => value.trim() !== '' && !placeholder.test(value);
+
+/** Returns the names of an entry's headers with a secret in clear text. */
+export function secretHeaders({ headers }: HostEntry): string[] {
+  return Object.entries(headers)
+    .filter(([name, value]) => secretName.test(name) && isLiteral(value))
+    .map(([name]) => name);
+}
+
+/** Returns the secret of an argument in clear text, or undefined. */
+function secretOf(argument: string, before: string | undefined): string | undefined {
+  if (!isLiteral(argument)) return undefined;
+  const pair = /^([\w-]+)\s*:\s*(.+)$/.exec(argument);
+  if (/^(--header|-H)$/.test(before ?? '') && pair?.[1] && secretName.test(pair[1]))
+    return `header ${pair[1]}`;
+  if (/\bbearer\s+[\w.~+/-]{8,}/i.test(argument)) return 'a bearer token';
+  if (/client_secret["']?\s*[:=]/.test(argument)) return 'client_secret';
+  const flag = /^--([\w-]+)=(.+)$/.exec(argument);
+  if (flag?.[1] && secretName.test(flag[1])) return `--${flag[1]}`;
+  if (
+    before?.startsWith('--') &&
+    !before.includes('=') &&
+    secretName.test(before) &&
+    !argument.startsWith('-')
+  )
+    return before;
+  const url = /^https?:\/\//.test(argument) ? URL.parse(argument) : null;
+  return url === null ? undefined : secretInUrl(url);
+}
+
+function secretInUrl(url: URL): string | undefined {
+  if (url.password !== '') return 'a password in the URL';
+  const name = [...url.searchParams.keys()].find((key) => secretName.test(key));
+  return name === undefined ? undefined : `${name} in the URL`;
+}
+
+/**
+ * Describes secrets in the command line of an entry, which every user of the machine can read, without their values.
+ */
+export function secretArguments({ args }: HostEntry): string[] {
+  return args.flatMap((argument, at) => secretOf(argument, args[at - 1]) ?? []);
+}
+
+/** Relation of an entry's URL to the examined one. */
+type Nearness = 'same' | 'variant' | 'typo' | 'other';
+
+function parts(url: string): { host: string; path: string; query: string } | undefined {
+  const parsed = URL.parse(url);
+  if (parsed === null) return undefined;
+  const hostname = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(parsed.hostname) ? 'loopback' : parsed.hostname;
+  return {
+    host: `${hostname}:${parsed.port}`,
+    path: parsed.pathname.replace(/\/+$/, ''),
+    query: parsed.search,
+  };
+}
+
+const withoutDigits = (text: string): string => text.replace(/\d+/g, '#');
+
+/**
+ * Returns the relation of two URLs. A `variant` differs in scheme, slash, case or name of loopback, which clients treat
+ * differently; a `typo` differs in a letter or two. URLs that differ only in numbers are different servers.
+ * @param examined examined URL
+ * @param configured URL of an entry
+ */
+export function compareUrls(examined: string, configured: string): Nearness {
+  if (examined === configured) return 'same';
+  const [left, right] = [parts(examined), parts(configured)];
+  if (left === undefined || right === undefined) return leven(examined, configured) <= 2 ? 'typo' : 'other';
+  const [a, b] = [left, right].map(({ host, path }) => `${host}${path}`) as [string, string];
+  if (a.toLowerCase() === b.toLowerCase()) return 'variant';
+  if (withoutDigits(a) === withoutDigits(b)) return 'other';
+  return leven(a, b) <= 2 ? 'typo' : 'other';
 }

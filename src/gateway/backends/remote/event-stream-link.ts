@@ -1,19 +1,17 @@
 import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { WireAnswer } from './answer-body.ts';
 import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
-import type { LinkFailure } from './link.ts';
+import { failureOfStatus, isAnswer, type LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
-import { isAnswer } from './read-answer.ts';
-import { redirectTarget } from './redirect-target.ts';
-import { failureOfStatus } from './status-failure.ts';
-import type { WireAnswer } from './wire-answer.ts';
+import { redirectTarget } from './wire.ts';
 
-/** Milliseconds that a server may take to name the address for messages. */
+/** Maximum time until the server names the address for messages, in milliseconds. */
 const endpointMs = 10_000;
 
 /**
- * A session over the old HTTP+SSE: one stream on which the server says everything, and a URL of the same origin that
- * messages are posted to.
+ * A session over the old HTTP+SSE: one stream for all messages of the server, and a URL of the same origin for messages
+ * to it.
  * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-01, B2-02, B2-03)
  */
 export class EventStreamLink extends PostingLink {
@@ -52,7 +50,7 @@ export class EventStreamLink extends PostingLink {
     return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders];
   }
 
-  /** The answer to a request comes over the stream; this is only that it was taken. */
+  /** Ignores the HTTP response, because the MCP response comes over the stream. */
   protected answered(): void {}
 
   protected override isSessionLost(status: number): boolean {
@@ -100,7 +98,7 @@ export class EventStreamLink extends PostingLink {
     );
   }
 
-  /** The server says where messages go; to another origin they do not (B2-02, T-157). */
+  /** Takes the address for messages. An address of another origin is rejected (B2-02, T-157). */
   #found(endpoint: string): void {
     if (this.#endpoint !== undefined || !this.#initialize) return;
     const { url } = this.parts;
@@ -133,7 +131,7 @@ export class EventStreamLink extends PostingLink {
     }
   }
 
-  /** There is no session. */
+  /** The session could not be started. */
   #failed(failure: LinkFailure): void {
     const initialize = this.#initialize;
     this.#initialize = undefined;

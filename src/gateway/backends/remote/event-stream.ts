@@ -1,12 +1,11 @@
 import { createParser } from 'eventsource-parser';
 import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
-import { Flood } from '../flood.ts';
-import { type Holding, holdAnswer } from './answer-body.ts';
+import { OutputRateLimiter } from '../output-rate-limiter.ts';
+import { type BrokenBody, type Holding, holdAnswer, type WireAnswer } from './answer-body.ts';
 import type { LinkParts } from './link.ts';
-import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
 /** An event of an event stream. */
-export interface StreamEvent {
+interface StreamEvent {
   /** `message` if the server names no type. */
   type: string;
   /** Its data lines, joined by line feeds. */
@@ -17,25 +16,25 @@ export interface StreamEvent {
 export interface StreamPosition {
   /** Id of the last complete event that had one, as the value of a header, a byte a character. */
   lastEventId?: string | undefined;
-  /** Milliseconds that the server wants to wait before. */
+  /** Milliseconds that the server wants clients to wait before they reconnect. */
   retryMs?: number | undefined;
 }
 
-/** However soon a server wants its stream opened again, it is left alone for this long, in milliseconds (T-156). */
+/** Minimum pause before a stream is reopened, whatever the server wants, in milliseconds (T-156). */
 const leastRetryMs = 100;
 
-/** Maximum length of an id that is kept: it is sent back as a header. */
+/** Maximum length of an event id that is kept: it is sent back as a header. */
 const maxIdLength = 1024;
 
 /** RFC 9110 section 5.5. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** Reason why a stream ended. */
-export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
+type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
 
 /** Limits for the events of a stream. */
-export interface EventLimits {
-  /** Longest event, in bytes. */
+interface EventLimits {
+  /** Maximum length of an event, in bytes. */
   maxEventBytes: number;
   holding: Holding;
 }
@@ -49,11 +48,11 @@ export function eventLimits({
   return { maxEventBytes: maxAnswerBytes, holding: { held, account } };
 }
 
-/** Takes what comes over an event stream. */
-export interface StreamTaker {
+/** Receives the events of a stream. */
+interface StreamTaker {
   /** Takes an event that has data. */
   event(event: StreamEvent): void;
-  /** The stream is over: it ended or broke, or an event was too long. Called once, last. */
+  /** The stream ended or broke, or an event was too long. Called once, as the last. */
   ended(because: StreamEnd): void;
 }
 
@@ -73,7 +72,7 @@ export function readEventStream(
   taker: StreamTaker,
 ): () => void {
   let isOver = false;
-  const flood = new Flood(() => performance.now());
+  const limiter = new OutputRateLimiter(() => performance.now());
   let bytes: IncomingBytes | undefined;
   /** Bytes since the last event or comment ended. */
   let heldBytes = 0;
@@ -91,7 +90,7 @@ export function readEventStream(
       if (isOver) return;
       if (id !== undefined && id.length <= maxIdLength)
         position.lastEventId = sendable.test(id) ? id : undefined;
-      const { pauseMs } = flood.take();
+      const { pauseMs } = limiter.take();
       if (pauseMs > 0) answer.pause(pauseMs);
       if (data.length > maxEventBytes) end('backend_answer_too_large');
       else if (data !== '') taker.event({ type, data: Buffer.from(data, 'latin1') });
@@ -132,7 +131,7 @@ export function readEventStream(
   };
 }
 
-/** @returns whether an answer is an event stream */
+/** Returns true if a response is an event stream. */
 export function isEventStream({ headers }: WireAnswer): boolean {
   return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }

@@ -6,45 +6,53 @@ import { outerId } from '../../../mcp/checks/outer-id.ts';
 import { Deadlines } from '../../../mcp/deadlines.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
-import { readBody } from './answer-body.ts';
-import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './link.ts';
-import { freeHeaders } from './own-headers.ts';
-import { answerOf, isAnswer, isModernError, readAnswer } from './read-answer.ts';
-import { failureOfStatus } from './status-failure.ts';
-import type { WireAnswer, WireFailure } from './wire-answer.ts';
+import { readBody, type WireAnswer, type WireFailure } from './answer-body.ts';
+import {
+  answerOf,
+  failureOfStatus,
+  freeHeaders,
+  isAnswer,
+  isModernError,
+  type Link,
+  type LinkFailure,
+  type LinkKind,
+  type LinkListener,
+  type LinkParts,
+  readAnswer,
+} from './link.ts';
 
-/** A message on its way. */
+/** A message that is sent in a POST. */
 export interface Post {
   readonly message: Message;
   /** Set if it is a request. */
   readonly id: RequestId | undefined;
-  /** The id it has at the server. */
+  /** Id of the request at the server. */
   sentAs: RequestId | undefined;
   isRepeated: boolean;
-  /** True if it has a place among those under way. */
+  /** True if it counts among the running requests. */
   hasLane: boolean;
-  /** True if it needs nothing more: it was answered or taken, failed, or was dropped. */
+  /** True if it was answered or accepted, failed, or was dropped. */
   isOver: boolean;
-  /** Ends what runs for it at this moment. */
+  /** Stops the current action for it. */
   stop: (() => void) | undefined;
 }
 
-/** Largest body of a refusal that is looked at, in bytes. */
+/** Maximum size of the body of an error response that is read, in bytes. */
 const maxRefusalBytes = 64 * 1024;
 
 /** Milliseconds that requests wait for the response to `notifications/initialized`: some servers never send it. */
 const initializedMs = 500;
 
-/** Milliseconds that the response to a message that is no request may take: nobody waits for it. */
+/** Maximum time for the response to a message that is no request, in milliseconds. */
 const takenMs = 10_000;
 
 const untaken = new Deadlines(takenMs);
 
-/** Requests that change nothing, and may be sent again if it is not known whether the server got them. */
+/** Requests that change nothing, and may be sent again if it is unknown whether the server got them. */
 const repeatable =
   /^(?:ping|(?:prompts|resources|tools|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete)$/;
 
-/** Base of all links: each message is a POST of its own, and some of them have to wait for another. */
+/** Base of all links. Each message is a POST of its own, and some messages have to wait for others. */
 export abstract class PostingLink implements Link {
   abstract readonly kind: LinkKind;
   abstract readonly hasSession: boolean;
@@ -56,9 +64,9 @@ export abstract class PostingLink implements Link {
   /** Members of `_meta.auth`, for Rest. */
   protected auth: Credentials['auth'];
   readonly #requests = new InFlightMap<RequestId, Post>();
-  /** Messages that wait for no response. */
+  /** Messages that need no response. */
   readonly #others = new Set<Post>();
-  /** Messages that wait until the server knows that we are initialized. */
+  /** Messages that wait until the server was told that the client is initialized. */
   #held: Post[] | undefined;
   #isInitialized = false;
 
@@ -119,32 +127,32 @@ export abstract class PostingLink implements Link {
     await this.end();
   }
 
-  /** Path and query that messages go to. */
+  /** Path and query of messages. */
   protected abstract path(): string;
 
   /** Headers of a message. */
   protected abstract headers(): readonly string[];
 
-  /** Takes an answer of 2xx to a request. */
+  /** Takes a 2xx response to a request. */
   protected abstract answered(post: Post, answer: WireAnswer): void;
 
   /** Ends the session. */
   protected abstract end(): Promise<void> | void;
 
   /**
-   * The server knows that we are initialized.
-   * @param goOn lets what waited for that be sent
+   * The server was told that the client is initialized.
+   * @param goOn sends the messages that waited for that
    */
   protected initialized(goOn: () => void): void {
     goOn();
   }
 
-  /** True if the head of an answer may be taken; otherwise it is given up. */
+  /** Returns a failure if the response must not be used. */
   protected checkHead(_post: Post, _answer: WireAnswer): BackendFailure | undefined {
     return undefined;
   }
 
-  /** True if a refusal says that the session is gone. */
+  /** Returns true if an error response means that the session is gone. */
   protected isSessionLost(_status: number, _body: Buffer): boolean {
     return false;
   }
@@ -154,7 +162,7 @@ export abstract class PostingLink implements Link {
     return JSON.stringify(post.message);
   }
 
-  /** Reads an event of a stream as messages. Who waits for one that cannot be read is told so. */
+  /** Reads the messages of an event. If the event cannot be read, its request is rejected. */
   protected readEvent(data: Buffer): readonly Message[] {
     const messages = readAnswer(data, this.parts.maxAnswerValues);
     if (typeof messages !== 'string') return messages;
@@ -164,12 +172,12 @@ export abstract class PostingLink implements Link {
     return [];
   }
 
-  /** Finds the answer to a request in what came for it. */
+  /** Finds the response to a request among the messages that came for it. */
   protected answerOf(post: Post, messages: readonly Message[]): Message | undefined {
     return answerOf(messages, post.sentAs, (id) => this.requestWith(id) !== undefined);
   }
 
-  /** Returns the request that waits for an answer with an id. */
+  /** Returns the running request with an id. */
   protected requestWith(id: RequestId | undefined): Post | undefined {
     return id === undefined ? undefined : this.#requests.get(id);
   }
@@ -179,7 +187,7 @@ export abstract class PostingLink implements Link {
     return this.#requests.values();
   }
 
-  /** Ends waiting for what the server does not answer. */
+  /** Rejects a request that the server does not answer. */
   protected fail(post: Post, failure: LinkFailure): void {
     if (post.isOver) return;
     this.over(post);
@@ -188,7 +196,7 @@ export abstract class PostingLink implements Link {
     if (post.message.method === 'notifications/initialized') this.#release();
   }
 
-  /** A post needs nothing more. It lets go of its answer, which one that grows old would keep, and all that hangs on it. */
+  /** Ends a post, and releases its response and everything that it refers to. */
   protected over(post: Post): void {
     if (post.isOver) return;
     post.isOver = true;
@@ -199,8 +207,8 @@ export abstract class PostingLink implements Link {
   }
 
   /**
-   * Ends what runs for a post, which needs nothing more.
-   * @param failure tells who waits for its answer that there is none
+   * Stops the current action of a post, and ends it.
+   * @param failure rejects the request
    */
   protected cut(post: Post, failure?: LinkFailure): void {
     if (post.isOver) return;
@@ -210,7 +218,7 @@ export abstract class PostingLink implements Link {
     stop?.();
   }
 
-  /** The session is gone: what waits for its beginning, and what was not taken, goes to another. */
+  /** The session is gone: passes its unsent messages on to another. */
   protected lost(unsent: readonly Message[]): void {
     const held = (this.#held ?? []).filter(({ isOver }) => !isOver);
     this.#held = undefined;
@@ -282,7 +290,7 @@ export abstract class PostingLink implements Link {
     if (post.message.method === 'notifications/initialized') this.#release();
   }
 
-  /** The server knows that we are initialized, or does not say so in time. */
+  /** Sends the messages that waited for the initialization, or for its timeout. */
   #release(): void {
     if (this.isClosed || this.#isInitialized || !this.#held) return;
     this.#isInitialized = true;
@@ -327,15 +335,15 @@ export abstract class PostingLink implements Link {
   }
 }
 
-/** Returns true if an error is about the session, and not about what was asked in it. */
+/** Returns true if an error is about the session, and not about the request. */
 function saysSessionLost(answer: Message): boolean {
   const { message } = Object((answer as { error?: unknown }).error) as { message?: unknown };
   return typeof message === 'string' && /session/i.test(message);
 }
 
 /**
- * Reads an answer that is one body of JSON.
- * @param hear takes its messages, and says whether the request is answered with them
+ * Reads a response that is one JSON body.
+ * @param hear takes its messages, and returns true if they contain the response
  */
 export function readJsonAnswer(
   answer: WireAnswer,

@@ -9,38 +9,37 @@ import type { McpLike } from '../../../mcp/server-source.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError, restartingError } from '../backend-errors.ts';
-import { Flood } from '../flood.ts';
 import { Heartbeat } from '../heartbeat.ts';
-import { listsOf, withListChanges } from '../list-changes.ts';
+import { listsOf, withListChanges, withoutCallerAuth } from '../message-rewrites.ts';
+import { OutputRateLimiter } from '../output-rate-limiter.ts';
 import type { Restarts } from '../restarts.ts';
-import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 
-/** Parts of the server reached by URL. */
-export interface RemoteServerOptions {
+/** Options of the conversation with a server. */
+interface RemoteServerOptions {
   /** Name in errors. */
   name: string;
-  /** Returns what it is to be told on behalf of who calls, or why they cannot be served; asked for each message. */
+  /** Returns the credentials of the caller, or the error if there are none; called for each message. */
   credentials?: () => Promise<Credentials | { error: JsonRpcError }>;
-  /** Kinds of links to try, the likeliest first. */
+  /** Returns the kinds of links to try, the likeliest first. */
   kinds: () => readonly LinkKind[];
   makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
-  /** Returns the milliseconds that it may take to respond to `initialize`, over all attempts. */
+  /** Returns the maximum time for the response to `initialize`, over all attempts, in milliseconds. */
   startMs(): number;
-  /** For whom it is asked. */
+  /** Owner of the conversation. */
   account: string;
   /** Milliseconds of silence until a session is pinged; 0 for never. */
   pingMs: number;
-  /** Time of the next attempt after a start that took too long. */
+  /** Delays the next start after one that took too long. */
   restarts: Restarts;
-  /** Most messages that wait while a lost session is begun anew. */
+  /** Maximum number of messages that wait for a new session. */
   maxHeld: number;
-  /** Takes note of a kind of link over which it answered. */
+  /** Takes note of a kind of link that works. */
   worked: (kind: LinkKind) => void;
   noteFailure: (failure: LinkFailure) => void;
-  /** Takes note that it says more unasked than is passed on. */
-  noteFlood: () => void;
-  /** It takes nothing any more. */
+  /** Warns that the server sends too many messages by itself. */
+  warnOfTooMuchOutput: () => void;
+  /** Called when it is closed. */
   closed: () => void;
 }
 
@@ -50,43 +49,43 @@ const credentialsUnavailable: JsonRpcError = {
   data: { reason: 'credentials_unavailable' },
 };
 
-/** Milliseconds that a session of unknown state may take to answer a ping. */
+/** Maximum time for the response to a ping in a session of unknown state, in milliseconds. */
 const doubtMs = 5_000;
 
 type Outcome = { answer: Message } | { failure: LinkFailure };
 
 /**
- * An MCP server that is reached by URL, as one conversation has it. If it has forgotten its session a new one is begun
- * as the first was, told the same log level and subscriptions, and what it refused for that is sent again.
+ * A conversation with an MCP server that has a URL. If the server has forgotten the session, a new one is started with
+ * the same `initialize`, log level and subscriptions, and the rejected messages are sent again.
  * @see MCP 2025-11-25 transports "Session Management", "Backwards Compatibility" (B3-11, B6-01)
  */
 export class RemoteServer implements McpLike {
   readonly #options: RemoteServerOptions;
   readonly #memory = new SessionMemory();
-  readonly #flood = new Flood(() => performance.now());
-  /** Requests of the front without an answer. */
+  readonly #limiter = new OutputRateLimiter(() => performance.now());
+  /** Running requests of the client. */
   readonly #waiting = new InFlightMap<RequestId, Message>();
-  /** Requests of our own, by their ids. */
+  /** Running requests of the gateway itself, by their ids. */
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
-  /** Messages that a lost session has kept from the server once already. */
+  /** Messages that were rejected with a lost session once. */
   readonly #sentAgain = new WeakSet<Message>();
-  /** No session has the ids of another: there are servers that give all of them every answer. */
+  /** Prefix of ids, unique for the session: some servers send every response to all sessions. */
   readonly #ownIds = `gateway-${randomUUID()}-`;
   #lastOwnId = 0;
   #transport: Transport | undefined;
   #link: Link | undefined;
-  /** Links of lost sessions that may still bring answers. */
+  /** Links of lost sessions that may still bring responses. */
   readonly #retired = new Set<Link>();
   #credentials: Credentials = {};
-  /** Ends when the messages before have gone out: they wait for credentials. */
+  /** Resolves when the earlier messages are sent: they wait for credentials. */
   #before: Promise<void> = Promise.resolve();
   #version: unknown;
   /** Id of `initialize` while the first session begins. */
   #opening: RequestId | undefined;
-  /** True if the session still answers, while that is being found out. */
+  /** Set while it is checked if the session still answers. */
   #doubted: Promise<{ failure?: LinkFailure }> | undefined;
   #hasBegun = false;
-  /** True if what it begins with has been replaced meanwhile. */
+  /** True if the credentials have changed during the start. */
   #isOutdated = false;
   /** Messages that wait for a new session. */
   #held: Message[] | undefined;
@@ -112,10 +111,10 @@ export class RemoteServer implements McpLike {
   }
 
   /**
-   * Ends because what it was begun with holds no more. Until it has begun nothing was asked of it: then it begins, or
-   * begins again, with what holds now, and nobody notices.
+   * Replaces the session, because its credentials are outdated. A session that is still starting starts with the new
+   * ones, and its client notices nothing.
    */
-  startAnew(): void {
+  replace(): void {
     if (this.#hasBegun) void this.close();
     else if (this.#opening !== undefined) {
       this.#isOutdated = true;
@@ -133,7 +132,7 @@ export class RemoteServer implements McpLike {
     await Promise.all(links.map((link) => link.close()));
   }
 
-  /** Takes a message of the front. */
+  /** Takes a message of the client. */
   #take(said: Message): void {
     if (this.#isClosed) return;
     const message = withoutCallerAuth(said);
@@ -163,7 +162,7 @@ export class RemoteServer implements McpLike {
     else if (id !== undefined) this.#answer({ jsonrpc: '2.0', id, error } as Message);
   }
 
-  /** @returns why the caller cannot be served, as it was given */
+  /** @returns the error if there are no credentials */
   async #findCredentials(): Promise<JsonRpcError | undefined> {
     const found = await this.#options.credentials?.().catch(() => ({ error: credentialsUnavailable }));
     if (found === undefined) return undefined;
@@ -211,19 +210,19 @@ export class RemoteServer implements McpLike {
     }
   }
 
-  /** Returns the error if no session may begin now, because the last start took too long. */
+  /** Returns the error if no session may start now, because the last start took too long. */
   #checkResting(): JsonRpcError | undefined {
     const { restarts, account, name } = this.#options;
     const waiting = restarts.waiting(account);
     return waiting && restartingError(waiting.reason, name, waiting.waitMs);
   }
 
-  /** Until when a session has to have begun that begins now, by `performance.now()`. */
+  /** Time by which a session that starts now must be ready, by `performance.now()`. */
   #endOfStart(): number {
     return performance.now() + this.#options.startMs();
   }
 
-  /** Begins a session over the first kind of link by which there is one. */
+  /** Starts a session over the first kind of link that works. */
   async #open(initialize: RequestMessage, untilMs: number): Promise<Outcome> {
     const begunMs = performance.now();
     const kinds = this.#options.kinds();
@@ -247,7 +246,7 @@ export class RemoteServer implements McpLike {
     return { failure: { reason: 'backend_not_mcp' } };
   }
 
-  /** Sends a request whose answer is ours, and waits for no longer than the beginning may take. */
+  /** Sends a request of the gateway itself, and waits for the response within the time of a start. */
   #ask(link: Link, request: RequestMessage, untilMs: number): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.#own.set(request.id, resolve);
@@ -263,7 +262,7 @@ export class RemoteServer implements McpLike {
     });
   }
 
-  /** Any response of HTTP is a sign of life; a session that is gone is noticed by it, too. */
+  /** Pings the session. Every HTTP response is a sign of life, and shows if the session is gone. */
   async #beat(): Promise<void> {
     const link = this.#link;
     if (!link) return;
@@ -272,7 +271,7 @@ export class RemoteServer implements McpLike {
     if ((!failure || failure.status !== undefined) && link === this.#link) this.#heartbeat.heard();
   }
 
-  /** A session that does not answer is left: the next message begins another, in the time that may take. */
+  /** Leaves a session that does not answer: the next message starts another. */
   #unresponsive(): void {
     const link = this.#link;
     if (!link) return;
@@ -305,8 +304,8 @@ export class RemoteServer implements McpLike {
   }
 
   #say(message: Message, relatedTo: RequestId | undefined): void {
-    const { passes, isFirstDropped } = this.#flood.take();
-    if (isFirstDropped) this.#options.noteFlood();
+    const { passes, isFirstDropped } = this.#limiter.take();
+    if (isFirstDropped) this.#options.warnOfTooMuchOutput();
     if (!passes) return;
     const isRelated = relatedTo !== undefined && this.#waiting.has(relatedTo);
     void this.#transport?.send(message as JSONRPCMessage, isRelated ? { relatedRequestId: relatedTo } : {});
@@ -314,7 +313,7 @@ export class RemoteServer implements McpLike {
 
   #answer(message: Message): void {
     if (message.id === undefined || !this.#waiting.delete(message.id)) return;
-    this.#flood.answer();
+    this.#limiter.answer();
     void this.#transport?.send(message as JSONRPCMessage);
   }
 
@@ -326,8 +325,8 @@ export class RemoteServer implements McpLike {
   }
 
   /**
-   * Returns true if 503 means that a server has too much to do, or that the session is gone with the node that had it:
-   * in a session that lives, a ping is answered.
+   * Finds out if a 503 means that the server is busy, or that the session is gone with its node: a live session answers
+   * a ping.
    */
   async #doubt(id: RequestId, failure: LinkFailure): Promise<void> {
     const link = this.#link;
@@ -341,7 +340,7 @@ export class RemoteServer implements McpLike {
     else this.#lost(link, [message], link);
   }
 
-  /** @returns why the session does not answer within some milliseconds; nothing if it does, if only with an error */
+  /** @returns the reason if the session does not answer in time; an error is an answer */
   async #ping(link: Link, withinMs: number): Promise<{ failure?: LinkFailure }> {
     const ping = { jsonrpc: '2.0', id: this.#nextOwnId(), method: 'ping' } as RequestMessage;
     const outcome = await this.#ask(link, ping, performance.now() + withinMs);
@@ -350,7 +349,7 @@ export class RemoteServer implements McpLike {
     return outcome;
   }
 
-  /** @param doubted what is used on if no other session can be begun */
+  /** @param doubted link that is kept if no new session can be started */
   #lost(link: Link, unsent: readonly Message[], doubted?: Link): void {
     const again: Message[] = [];
     for (const message of unsent) {
@@ -365,10 +364,7 @@ export class RemoteServer implements McpLike {
     else if (again.length > 0) this.#renew(again, doubted);
   }
 
-  /**
-   * Returns true if what a lost session kept from the server is to be sent in another: once, and no answer to the lost
-   * one.
-   */
+  /** Returns true if a rejected message of a lost session is sent again: once, and no response to the lost session. */
   #isWanted(message: Message): boolean {
     const { id, method } = message;
     if (method === undefined || (id !== undefined && !this.#waiting.has(id))) return false;
@@ -391,7 +387,7 @@ export class RemoteServer implements McpLike {
       this.#failed(message.id, { reason: 'backend_busy', full: 'session_start' });
   }
 
-  /** Begins a new session like the one that was lost, and sends what waits for it. */
+  /** Starts a new session like the lost one, and sends the waiting messages. */
   #renew(messages: readonly Message[], doubted?: Link): void {
     const resting = this.#checkResting();
     if (resting) {
@@ -416,7 +412,7 @@ export class RemoteServer implements McpLike {
     });
   }
 
-  /** A server that begins no session because it has too much to do may know the old one when it has less. */
+  /** Keeps the old session if the server is too busy to start a new one. */
   #settle(doubted: Link, failure: LinkFailure | undefined): void {
     if (failure?.status === 503 && this.#retired.delete(doubted)) this.#link = doubted;
     else if (!doubted.isBusy) void doubted.close();

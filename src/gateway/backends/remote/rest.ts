@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
+import type { WireAnswer } from './answer-body.ts';
+import { answerOf } from './link.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
-import { answerOf } from './read-answer.ts';
-import type { WireAnswer } from './wire-answer.ts';
 
-/** Methods whose effect is a message later on, for which Rest has no way. */
+/** Methods whose effect is a later message, which Rest cannot transport. */
 const needsBackChannel = new Set(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']);
 
 const noBackChannel: JsonRpcError = {
@@ -15,9 +15,9 @@ const noBackChannel: JsonRpcError = {
 };
 
 /**
- * A Rest server: each request is a POST of its own, and its answer comes with it. There is no session, and nothing the
- * server says beside answers. Ids are replaced by ones no other client of the server has: there are servers that give
- * an answer to the first who waits for its id (B7-13, B7-14, B7-16).
+ * A Rest server: each request is a POST of its own, and its response comes with it. There are no sessions, and no other
+ * messages of the server. Ids are replaced by unique ones, because some servers send a response to the first client
+ * that waits for its id (B7-13, B7-14, B7-16).
  */
 export class RestLink extends PostingLink {
   readonly kind = 'rest';
@@ -79,14 +79,14 @@ export class RestLink extends PostingLink {
   }
 }
 
-/** Puts in what the server is told on behalf of the caller; other keys of `_meta` stay (B7-16, B7-17). */
+/** Adds the credentials of the caller to `_meta.auth`; other keys of `_meta` stay (B7-16, B7-17). */
 function withAuth(message: Message, auth: Readonly<Record<string, unknown>> | undefined): Message {
   if (auth === undefined) return message;
   const meta = message.params?._meta as Record<string, unknown> | undefined;
   return { ...message, params: { ...message.params, _meta: { ...meta, auth } } };
 }
 
-/** Capabilities of a server, without those that it could only report later. */
+/** Removes the capabilities that need later messages. */
 function withoutBackChannel(capabilities: unknown): Record<string, unknown> {
   const { logging: _logging, ...rest } = Object(capabilities) as Record<string, unknown>;
   return Object.fromEntries(

@@ -1,14 +1,12 @@
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
+import type { WireAnswer } from './answer-body.ts';
 import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
-import type { LinkListener, LinkParts } from './link.ts';
-import { OwnStream } from './own-stream.ts';
+import { isAnswer, type LinkListener, type LinkParts } from './link.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
-import { isAnswer } from './read-answer.ts';
-import type { WireAnswer } from './wire-answer.ts';
 
-/** The stream with which a request is answered. */
+/** The stream with the response to a request. */
 interface AnswerStream {
   readonly position: StreamPosition;
   /** Number of reopenings since its last data. */
@@ -21,14 +19,15 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 300_000;
 
 /**
- * Milliseconds that requests wait for the stream of a session: some servers send its head only with the first event.
+ * Maximum time that requests wait for the stream of a session, in milliseconds: some servers send its head only with
+ * the first event.
  */
 const ownStreamMs = 500;
 
-/** Milliseconds that the end of a session may take. */
+/** Maximum time for the end of a session, in milliseconds. */
 const goodbyeMs = 1_000;
 
-/** Values that may be sent back as a header: session ids and revisions. */
+/** Form of values that may be sent back as a header: session ids and revisions. */
 const headerForm = /^[\x21-\x7e]{1,1024}$/;
 
 /**
@@ -38,7 +37,7 @@ const headerForm = /^[\x21-\x7e]{1,1024}$/;
 export class StreamableHttpLink extends PostingLink {
   readonly kind = 'http';
   readonly #path: string;
-  /** Of the session: its id, and the revision. */
+  /** Headers with the session id and the revision. */
   #sessionHeaders: readonly string[] = [];
   #headers: readonly string[];
   #sessionId: string | undefined;
@@ -91,7 +90,7 @@ export class StreamableHttpLink extends PostingLink {
     return this.#sessionId !== undefined;
   }
 
-  /** The sign of a lost session is 404; others say 410, and many are made after an example that says it with 400. */
+  /** A lost session has status 404; some servers send 410, and many 400, like a well-known example. */
   protected override isSessionLost(status: number, body: Buffer): boolean {
     if (this.#sessionId === undefined) return false;
     if (status === 404 || status === 410) return true;
@@ -104,7 +103,7 @@ export class StreamableHttpLink extends PostingLink {
     super.lost(unsent);
   }
 
-  /** Servers drop what they have to say on a stream that is not open yet: what waited is sent when it is. */
+  /** Waits for the stream of the session, because servers drop messages for a stream that is not open yet. */
   protected override initialized(goOn: () => void): void {
     let isWaiting = true;
     const settled = (): void => {
@@ -198,7 +197,7 @@ export class StreamableHttpLink extends PostingLink {
     post.stop = () => clearTimeout(timer);
   }
 
-  /** Hands on what came for a request. */
+  /** Passes on the messages that came for a request. */
   #hear(post: Post, messages: readonly Message[]): void {
     const own = this.answerOf(post, messages);
     for (const message of messages) {
@@ -222,5 +221,108 @@ export class StreamableHttpLink extends PostingLink {
       ...(hasVersion ? ['mcp-protocol-version', protocolVersion] : []),
     ];
     this.#headers = this.#allHeaders();
+  }
+}
+
+/** Options of the stream of a session. */
+interface OwnStreamOptions {
+  parts: LinkParts;
+  path: string;
+  /** Returns the headers of the session. */
+  headers: () => readonly string[];
+  /** Takes the data of an event. */
+  hear(data: Buffer): void;
+  /** The server has no such session any more. */
+  sessionGone(): void;
+  /** Called whenever it is known if the stream is open. */
+  settled(): void;
+}
+
+const firstWaitMs = 1_000;
+const longestWaitMs = 60_000;
+
+/**
+ * The stream of a session for messages that belong to no request. Servers need not have one. When it ends, it is
+ * reopened after its last event; the pauses grow while nothing comes.
+ * @see MCP 2025-11-25 transports "Listening for Messages from the Server" (B3-07, B3-09, B4-03)
+ */
+class OwnStream {
+  readonly #options: OwnStreamOptions;
+  readonly #position: StreamPosition = {};
+  #stop: (() => void) | undefined;
+  #waitMs = firstWaitMs;
+  #wasOpen = false;
+  #hasPlace = false;
+  #isClosed = false;
+
+  /** Opens the stream. If too many are open already, the session works without one. */
+  constructor(options: OwnStreamOptions) {
+    this.#options = options;
+    const { streams, account } = options.parts;
+    this.#hasPlace = streams.tryEnter([account]);
+    if (this.#hasPlace) this.#open();
+    else {
+      options.parts.noteFailure({ reason: 'backend_busy', full: 'streams' });
+      options.settled();
+    }
+  }
+
+  /** Closes the stream. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#hasPlace) this.#options.parts.streams.leave([this.#options.parts.account]);
+    this.#stop?.();
+  }
+
+  #open(): void {
+    const { parts, path, headers } = this.#options;
+    const { lastEventId } = this.#position;
+    const behind = lastEventId === undefined ? [] : ['last-event-id', lastEventId];
+    this.#stop = parts.wire.send(
+      { method: 'GET', path, headers: [...headers(), ...behind] },
+      {
+        head: (answer) => {
+          this.#head(answer);
+          this.#options.settled();
+        },
+        failed: () => {
+          this.#again();
+          this.#options.settled();
+        },
+      },
+    );
+  }
+
+  #head(answer: WireAnswer): void {
+    const { status } = answer;
+    if (status === 200 && isEventStream(answer)) {
+      this.#wasOpen = true;
+      this.#stop = readEventStream(answer, eventLimits(this.#options.parts), this.#position, {
+        event: ({ type, data }) => {
+          this.#waitMs = firstWaitMs;
+          if (type === 'message') this.#options.hear(data);
+        },
+        ended: () => this.#again(),
+      });
+      return;
+    }
+    answer.drop();
+    // Some answer 404 to every GET: it is about the session only where a stream of it was open.
+    if ((status === 404 || status === 410) && this.#wasOpen) {
+      this.close();
+      this.#options.sessionGone();
+    } else if (status >= 500 || status === 429) this.#again();
+    else this.close();
+  }
+
+  #again(): void {
+    if (this.#isClosed) return;
+    const { retryMs } = this.#position;
+    const asked = Math.min(retryMs ?? firstWaitMs, longestWaitMs);
+    const waitMs = this.#waitMs === firstWaitMs ? asked : Math.max(asked, this.#waitMs);
+    this.#waitMs = Math.min(this.#waitMs * 2, longestWaitMs);
+    const timer = setTimeout(() => this.#open(), waitMs).unref();
+    this.#stop = () => clearTimeout(timer);
   }
 }

@@ -2,14 +2,19 @@ import { isIPv6, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Deadlines } from '../../../mcp/deadlines.ts';
 import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
-import { type Connection, Connections, type ConnectionsOptions } from './connections.ts';
-import { createDecodingTaker, type DecodingTaker, isReadableCoding } from './content-coding.ts';
-import { publicAddressCode } from './near-lookup.ts';
-import { redirectTarget } from './redirect-target.ts';
-import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
+import { loggable } from '../../../observability/logger.ts';
+import {
+  type BodyTaker,
+  createDecodingTaker,
+  type DecodingTaker,
+  isReadableCoding,
+  type WireAnswer,
+  type WireFailure,
+} from './answer-body.ts';
+import { type Connection, Connections, type ConnectionsOptions, publicAddressCode } from './connections.ts';
 
 /** Address and time limits of a backend. */
-export interface WireOptions extends ConnectionsOptions {
+interface WireOptions extends ConnectionsOptions {
   /** Maximum time until the head of a response, the connection included, in milliseconds. */
   headMs: number;
   /** Maximum time for the rest of a response that is not a stream, in milliseconds. */
@@ -26,8 +31,8 @@ export interface WireRequest {
   body?: string;
 }
 
-/** Takes the outcome of a request: one of both, once. */
-export interface WireListener {
+/** Takes the result of a request: one call of one of these. */
+interface WireListener {
   /** The head of a response that is not a redirect. */
   head(answer: WireAnswer): void;
   failed(failure: WireFailure): void;
@@ -269,4 +274,16 @@ function triedAddresses(error: NodeJS.ErrnoException | undefined): string | unde
     address === undefined ? [] : [`${isIPv6(address) ? `[${address}]` : address}:${port}`],
   );
   return tried.length > 0 ? tried.join(', ') : undefined;
+}
+
+/**
+ * Describes the target of a redirect for the log: its origin without the path, which may contain secrets (T-194).
+ * @param location the header, one character a byte
+ * @param base the requested URL
+ * @returns undefined if it is no HTTP URL
+ */
+export function redirectTarget(location: string | undefined, base: URL | null): string | undefined {
+  const target = location === undefined || base === null ? null : URL.parse(location, base.href);
+  if (target === null || !/^https?:$/.test(target.protocol)) return undefined;
+  return loggable(`${target.origin}/${target.pathname === '/' ? '' : '…'}`);
 }

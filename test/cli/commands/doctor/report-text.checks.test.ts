@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { formatCheckList } from '../../../../src/cli/commands/doctor/report-text.ts';
 import { allChecks } from '../../../../src/doctor/all-checks.ts';
 import { thisMachine } from '../../../../src/doctor/machine/machine.ts';
-import { profiles } from '../../../../src/doctor/profiles/profiles.ts';
+import { profiles } from '../../../../src/doctor/profiles/profile-checks.ts';
 import { testIo } from '../../support/client-commands.ts';
 
 const checks = allChecks({ machine: thisMachine({}), proxy: {}, clients: profiles });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding } from '../../../../src/doctor/finding.ts';
-import { hostChecks } from '../../../../src/doctor/machine/hosts/host-checks.ts';
+import type { Finding } from '../../../../src/doctor/check.ts';
+import {
+  compareUrls,
+  hostChecks,
+  secretArguments,
+  secretHeaders,
+} from '../../../../src/doctor/machine/hosts/host-checks.ts';
 import type { Machine } from '../../../../src/doctor/machine/machine.ts';
 import { finding, put, serverUrl, testMachine } from '../test-machine.ts';
 
@@ -88,5 +93,70 @@ describe('MACHINE-HOST-SECRETS', () => {
     const found = await judge('MACHINE-HOST-SECRETS', cursor(server, 0o644));
     expect(found).toMatchObject({ verdict: 'warn', saw: expect.stringContaining('others can read') });
     expect(await judge('MACHINE-HOST-SECRETS', cursor(server, 0o600))).toMatchObject({ verdict: 'pass' });
+  });
+});
+
+describe('literal secrets', () => {
+  const entry = (args: string[], headers: Record<string, string> = {}) => ({
+    host: 'Cursor',
+    file: 'mcp.json',
+    name: 'a',
+    args,
+    headers,
+  });
+
+  /** As hosts write it. */
+  const variable = '$'.concat('{env:TOKEN}');
+
+  describe('secrets of a host', () => {
+    it.each([
+      [['--header', 'Authorization: Bearer abcdefgh12345'], 'header Authorization'],
+      [['-H', 'X-Api-Key: abc'], 'header X-Api-Key'],
+      [['Authorization:Bearer abcdefgh12345'], 'a bearer token'],
+      [['--static-oauth-client-info', '{"client_id":"a","client_secret":"b"}'], 'client_secret'],
+      [['--token=abc'], '--token'],
+      [['--api-key', 'abc'], '--api-key'],
+      [['https://user:pass@mcp.example.com/mcp'], 'a password in the URL'],
+      [['https://mcp.example.com/mcp?api_key=abc'], 'api_key in the URL'],
+    ])('in the arguments %j are found', (args, what) => {
+      expect(secretArguments(entry(args))).toContain(what);
+    });
+
+    it.each([
+      [['--header', `Authorization: Bearer ${variable}`]],
+      [['--header', 'X-Team: a']],
+      [['mcp-remote', 'https://mcp.example.com/mcp', '--token', '--verbose']],
+      [['--token=$TOKEN']],
+    ])('are none in %j', (args) => {
+      expect(secretArguments(entry(args))).toEqual([]);
+    });
+
+    it('in headers are those with a value, not those that name a variable', () => {
+      const headers = { Authorization: 'Bearer abc', 'X-Api-Key': variable, 'X-Team': 'a' };
+      expect(secretHeaders(entry([], headers))).toEqual(['Authorization']);
+    });
+  });
+});
+
+describe('nearness', () => {
+  const url = 'https://mcp.example.com/mcp';
+
+  describe('two URLs', () => {
+    it.each([
+      [url, url, 'same'],
+      [url, 'https://mcp.example.com/mcp/', 'variant'],
+      [url, 'http://mcp.example.com/mcp', 'variant'],
+      [url, 'https://MCP.example.com/MCP', 'variant'],
+      [url, `${url}?a=b`, 'variant'],
+      [url, 'https://mcp.exmaple.com/mcp', 'typo'],
+      [url, 'https://mcp.example.com/mpc', 'typo'],
+      [url, 'https://mcp.example.com/other-server', 'other'],
+      [url, 'https://elsewhere.example/mcp', 'other'],
+      ['http://localhost:3000/mcp', 'http://127.0.0.1:3000/mcp', 'variant'],
+      ['http://localhost:3000/mcp', 'http://localhost:3001/mcp', 'other'],
+      [url, 'htps//mcp.example.com/mcp', 'typo'],
+    ])('%s and %s are %s', (examined, configured, nearness) => {
+      expect(compareUrls(examined, configured)).toBe(nearness);
+    });
   });
 });

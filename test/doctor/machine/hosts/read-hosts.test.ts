@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHosts } from '../../../../src/doctor/machine/hosts/read-hosts.ts';
+import { hostPlaces, readCodexServers, readHosts } from '../../../../src/doctor/machine/hosts/read-hosts.ts';
 import { put, serverUrl, testMachine } from '../test-machine.ts';
 
 describe('configurations of hosts', () => {
@@ -39,5 +39,68 @@ describe('configurations of hosts', () => {
     const [file] = await readHosts(machine);
     expect(file).toMatchObject({ host: 'Cursor', entries: [], fault: 'it is no JSON' });
     expect(JSON.stringify(file)).not.toContain('secret-value');
+  });
+});
+
+describe('the servers of a Codex configuration', () => {
+  it('are its mcp_servers tables, with what stands below them', () => {
+    const text = `
+model = "gpt"
+[mcp_servers.docs]
+url = "https://mcp.example.com/mcp"   # the server
+http_headers = { "Authorization" = "Bearer x", X-Team = "a" }
+[mcp_servers."a bridge"]
+command = 'npx'
+args = ["-y", "mcp-remote", "https://mcp.example.com/mcp"]
+[mcp_servers.docs.env]
+TOKEN = "t"
+[profiles.other]
+url = "https://not-a-server.example"
+`;
+    expect(readCodexServers(text)).toEqual({
+      docs: {
+        url: 'https://mcp.example.com/mcp',
+        http_headers: { Authorization: 'Bearer x', 'X-Team': 'a' },
+        env: { TOKEN: 't' },
+      },
+      'a bridge': { command: 'npx', args: ['-y', 'mcp-remote', 'https://mcp.example.com/mcp'] },
+    });
+  });
+
+  it('are none in a file without such tables', () => {
+    expect(readCodexServers('model = "gpt"\n')).toEqual({});
+  });
+});
+
+describe('places of hosts', () => {
+  function filesOn(platform: NodeJS.Platform, env: Record<string, string> = {}): string[] {
+    return hostPlaces(testMachine({ platform, home: '/home/a', workingFolder: '/project', env })).map(
+      ({ file }) => file,
+    );
+  }
+
+  describe('places of host configurations', () => {
+    it('stand where each platform keeps settings', () => {
+      expect(filesOn('linux')).toContain('/home/a/.config/Claude/claude_desktop_config.json');
+      expect(filesOn('darwin')).toContain(
+        '/home/a/Library/Application Support/Claude/claude_desktop_config.json',
+      );
+      expect(filesOn('win32', { APPDATA: '/roaming' })).toContain(
+        '/roaming/Claude/claude_desktop_config.json',
+      );
+    });
+
+    it('include those of the working folder, and follow variables', () => {
+      expect(filesOn('linux')).toEqual(
+        expect.arrayContaining([
+          '/project/.vscode/mcp.json',
+          '/project/.cursor/mcp.json',
+          '/project/.mcp.json',
+        ]),
+      );
+      expect(filesOn('linux', { CODEX_HOME: '/codex', XDG_CONFIG_HOME: '/xdg' })).toEqual(
+        expect.arrayContaining(['/codex/config.toml', '/xdg/opencode/opencode.json']),
+      );
+    });
   });
 });

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CredentialSource, Credentials } from '../../../../src/gateway/credentials/credentials.ts';
-import { backendAt, begin, begins, json, open, params, serve } from '../support/talk.ts';
+import { backendAt, begin, begins, json, open, params, serve } from '../stdio/support/talk.ts';
 
 const eventStream = { 'content-type': 'text/event-stream' };
 const event = (message: object, id?: string): string =>

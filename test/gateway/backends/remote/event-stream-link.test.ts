@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { backendAt, open, params, serve } from '../support/talk.ts';
+import { backendAt, open, params, serve } from '../stdio/support/talk.ts';
 
 const eventStream = { 'content-type': 'text/event-stream' };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { BodyTaker, WireAnswer } from '../../../../src/gateway/backends/remote/answer-body.ts';
 import {
   readEventStream,
   type StreamPosition,
 } from '../../../../src/gateway/backends/remote/event-stream.ts';
-import type { BodyTaker, WireAnswer } from '../../../../src/gateway/backends/remote/wire-answer.ts';
 import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
 
 /** Reads a stream in chunks of a size. */

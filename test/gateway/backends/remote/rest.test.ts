@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CredentialSource } from '../../../../src/gateway/credentials/credentials.ts';
-import { backendAt, begin, begins, json, serve } from '../support/talk.ts';
+import { backendAt, begin, begins, json, serve } from '../stdio/support/talk.ts';
 
 describe('a server over Rest', () => {
   it('gets ids no other client has, and credentials in _meta.auth beside what the caller put there (B7-13, B7-16, B7-17)', async () => {

@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { WireAnswer } from '../../../../src/gateway/backends/remote/answer-body.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
-import type { WireAnswer } from '../../../../src/gateway/backends/remote/wire-answer.ts';
 
 const answerOf = (body: string, fields = ''): string =>
   `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n${fields}\r\n${body}`;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
-import { Wire, type WireRequest } from '../../../../src/gateway/backends/remote/wire.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { redirectTarget, Wire, type WireRequest } from '../../../../src/gateway/backends/remote/wire.ts';
 
 /** A server that notes what comes, in the pieces in which it comes. */
 async function listen(answer = 'HTTP/1.1 204 No\r\n\r\n') {
@@ -206,4 +206,25 @@ it('the head of a response is bounded (T-157)', async () => {
   const large = `x: ${'y'.repeat(40_000)}`;
   expect(await readOutcome(`${ok}${large}\r\n\r\n`)).toBe('backend_answer_too_large');
   expect(await readOutcome(`${ok}${large}`, 5000)).toBe('backend_answer_too_large');
+});
+
+describe('the target of a redirect', () => {
+  const base = new URL('https://tools.internal/s/secret/mcp?key=ours');
+
+  it.each([
+    ['https://login.example/in?state=secret#token', 'https://login.example/…'],
+    ['https://ann:secret@login.example', 'https://login.example/'],
+    ['/s/secret/mcp/', 'https://tools.internal/…'],
+    ['http://tools.internal:8080/ann:secret@host', 'http://tools.internal:8080/…'],
+    ['http:ann:secret@host/in', 'http://host/…'],
+    ['foo:ann:secret@host/in', undefined],
+    ['https://[', undefined],
+    [undefined, undefined],
+  ])('where a redirect leads is told without what may be secret: %j (T-194)', (location, target) => {
+    expect(redirectTarget(location, base)).toBe(target);
+  });
+
+  it('where a redirect leads from what is no URL is not told', () => {
+    expect(redirectTarget('/in', null)).toBeUndefined();
+  });
 });
