@@ -1,8 +1,8 @@
-import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
 import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
 import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
-import type { McpLike, ServerSource } from './mcp/server-source.ts';
+import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/sdk/server-factory.ts';
+import type { McpLike, ServerSource } from './mcp/sdk/server-source.ts';
 import { SettingsRefused } from './settings/issues.ts';
 import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 

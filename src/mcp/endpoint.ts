@@ -2,15 +2,15 @@ import type { Context, Middleware } from 'koa';
 import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
-import { checkContentLength } from './checks/body-headers.ts';
-import { headerOf } from './checks/header.ts';
 import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
-import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
-import type { AccountSessions } from './sessions/account-sessions.ts';
-import { HeldBytes } from './streams/held-bytes.ts';
-import { NodeReply } from './streams/node-reply.ts';
-import { createPulse } from './streams/pulse.ts';
-import type { Serve } from './transports/transport.ts';
+import { checkContentLength } from './http/body-headers.ts';
+import { headerOf } from './http/headers.ts';
+import { HeldBytes } from './http/held-bytes.ts';
+import { NodeReply } from './http/node-reply.ts';
+import { createPulse } from './http/pulse.ts';
+import { isRefusal, type Refusal, sendRefusal } from './http/refusal.ts';
+import type { Serve } from './http/transport.ts';
+import type { AccountSessions } from './legacy/account-sessions.ts';
 
 /** Parts of the MCP endpoint. */
 export interface McpEndpointOptions extends McpTransportsOptions {

@@ -5,12 +5,12 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { callerOf } from '../../mcp/caller.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeParams, Sender } from '../../mcp/conversations/conversation.ts';
-import { internalError, requestCancelled } from '../../mcp/json-rpc-errors.ts';
-import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Cursors } from '../../mcp/paging.ts';
+import type { InitializeParams, Sender } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { callerOf } from '../../mcp/sdk/caller.ts';
+import { internalError, requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
+import type { McpLike } from '../../mcp/sdk/mcp-like.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { withAbsence } from '../steps/absence.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createConversations } from '../../mcp/conversations/index.ts';
 import { createCursors } from '../../mcp/paging.ts';
+import { createConversations } from '../../mcp/sdk/conversations.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { GatewayBackend } from '../backends/gateway-backend.ts';
 import { AggregateServer } from './aggregate-server.ts';

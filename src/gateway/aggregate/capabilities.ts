@@ -1,4 +1,4 @@
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord } from '../../mcp/reading/record.ts';
 
 type Capabilities = Record<string, unknown>;
 

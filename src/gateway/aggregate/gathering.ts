@@ -1,5 +1,5 @@
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import { isRecord } from '../../mcp/reading/record.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Member } from './member.ts';
 

@@ -1,5 +1,4 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
 import type {
   Conversation,
   Conversations,
@@ -7,7 +6,8 @@ import type {
   InitializeResult,
   JsonRpcError,
   Sender,
-} from '../../mcp/conversations/conversation.ts';
+} from '../../mcp/protocol.ts';
+import type { Message } from '../../mcp/reading/frames.ts';
 import { backendError } from '../backends/backend-errors.ts';
 
 /** One of several backends, as all conversations with it have it. */

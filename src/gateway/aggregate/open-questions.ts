@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError, Sender } from '../../mcp/protocol.ts';
+import type { Message } from '../../mcp/reading/frames.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import type { Member } from './member.ts';

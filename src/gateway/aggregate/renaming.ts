@@ -1,6 +1,6 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { isRecord } from '../../mcp/reading/record.ts';
 import { finalName, finalUri, type Split, splitName, splitUri } from './final-names.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);

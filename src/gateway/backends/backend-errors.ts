@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a backend does not respond; it is `data.reason` of the error. */

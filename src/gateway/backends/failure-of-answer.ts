@@ -1,5 +1,5 @@
-import { maxValues } from '../../mcp/checks/json.ts';
-import type { Refusal } from '../../mcp/refusal.ts';
+import type { Refusal } from '../../mcp/http/refusal.ts';
+import { maxValues } from '../../mcp/reading/json.ts';
 import type { BackendFailure } from './backend-errors.ts';
 
 /** Most values in an answer of a backend. */

@@ -1,4 +1,4 @@
-import type { ServerSource } from '../../mcp/server-source.ts';
+import type { ServerSource } from '../../mcp/sdk/server-source.ts';
 
 /** State of the backend, for its operator. */
 export interface BackendStatus {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
 import type { AccountFolders } from './account-folders.ts';

@@ -1,5 +1,5 @@
-import type { Message } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
+import type { Message } from '../../mcp/reading/frames.ts';
+import { isRecord } from '../../mcp/reading/record.ts';
 
 const lists = ['tools', 'prompts', 'resources'];
 

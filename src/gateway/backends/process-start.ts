@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import type { StdioProcess } from './stdio-process.ts';
 
 /** Hears what becomes of a start, for as long as it is not over. */

@@ -1,5 +1,5 @@
-import { isRefusal } from '../../mcp/refusal.ts';
-import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
+import { isRefusal } from '../../mcp/http/refusal.ts';
+import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import type { StdioProcess } from './stdio-process.ts';
 
 /** Milliseconds between the use of a spare process and the start of the next: the caller is served first. */

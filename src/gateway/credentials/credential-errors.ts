@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { inputOfLink } from '../../mcp/upstreams/link-needed.ts';
 import type { MissingLink } from '../../mcp/upstreams/upstream-access.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 
 /** An answer of a client to what it was asked. */
 export type ClientAnswer =

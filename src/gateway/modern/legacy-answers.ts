@@ -1,7 +1,7 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { legacyRevisions, newestLegacyRevision } from '../../mcp/checks/era.ts';
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { legacyRevisions, newestLegacyRevision } from '../../mcp/http/era.ts';
+import type { InitializeResult, JsonRpcError } from '../../mcp/protocol.ts';
+import type { RequestMessage } from '../../mcp/reading/frames.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /**

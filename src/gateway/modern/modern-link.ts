@@ -1,6 +1,6 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 import type { BackendFailure, FullLimit } from '../backends/backend-errors.ts';
 
 /** Details of a failure, for the operator only. */

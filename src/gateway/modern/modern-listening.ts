@@ -1,8 +1,8 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { Call, ChangeListener } from '../../mcp/modern/backend.ts';
-import { type Change, changeOf } from '../../mcp/modern/changes.ts';
 import { listenMethod, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
+import { type Change, changeOf } from '../../mcp/reading/changes.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
 /** First and longest wait before a subscription that broke is opened again, in milliseconds. */

@@ -1,13 +1,13 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
+import { isRefusal, type Refusal } from '../../mcp/http/refusal.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
-import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
-import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
+import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { failureOfAnswer } from '../backends/failure-of-answer.ts';

@@ -1,5 +1,5 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 
 /** A server's response of any form. */
 interface Answered {

@@ -1,6 +1,6 @@
 import type { Backend, Call } from '../../mcp/modern/backend.ts';
-import type { Change } from '../../mcp/modern/changes.ts';
 import { honouredFilter, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
+import type { Change } from '../../mcp/reading/changes.ts';
 
 /** Milliseconds that the confirmation of a subscription may take before the subscription counts. */
 const confirmMs = 10_000;

@@ -1,8 +1,8 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { resultNotServed } from '../../mcp/json-rpc-errors.ts';
 import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
+import { resultNotServed } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { legacyError, legacyResult } from './legacy-answers.ts';

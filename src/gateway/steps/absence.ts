@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 
 /** Returns the reason why a name is missing from a list; undefined if none is known. */
 export type AbsenceOf = (name: string) => JsonRpcError | undefined;

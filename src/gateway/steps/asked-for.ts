@@ -1,4 +1,4 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import type { RequestMessage } from '../../mcp/reading/frames.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Listed } from './listed.ts';
 

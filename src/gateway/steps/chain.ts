@@ -1,7 +1,7 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
+import { internalError, invalidParams } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';
 

@@ -1,5 +1,5 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
+import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import { isRecord } from '../../mcp/reading/record.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { askedFor } from './asked-for.ts';
 import { calledTool } from './called-tool.ts';

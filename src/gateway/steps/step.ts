@@ -1,5 +1,5 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
 /** The answer to a request. */

@@ -1,5 +1,5 @@
-import type { Message } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { Message } from '../../mcp/reading/frames.ts';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';

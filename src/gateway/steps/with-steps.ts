@@ -1,5 +1,5 @@
 import type { Backend } from '../../mcp/modern/backend.ts';
-import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
+import type { McpLike, ServerSource } from '../../mcp/sdk/server-source.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain } from './chain.ts';
 import type { Step } from './step.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { Message } from '../checks/messages.ts';
-import { StartProgress } from '../conversations/start-progress.ts';
+import type { Message } from '../reading/frames.ts';
+import { StartProgress } from '../sdk/start-progress.ts';
 import type { Answer, Backend, Call } from './backend.ts';
-import { failedInside } from './error-answer.ts';
+import { failedInside } from './error-answers.ts';
 
 /** After this long without knowing what answers, a request is taken before that is known, in milliseconds. */
 export const soonMs = 500;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { Message, RequestMessage } from '../checks/messages.ts';
-import type { JsonRpcError } from '../conversations/conversation.ts';
-import type { McpLike } from '../mcp-like.ts';
-import type { Change } from './changes.ts';
+import type { JsonRpcError } from '../protocol.ts';
+import type { Change } from '../reading/changes.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import type { McpLike } from '../sdk/mcp-like.ts';
 import type { SubscriptionFilter } from './subscription-filter.ts';
 
 /** The answer to one request: a result or an error, and the status and headers of the HTTP answer. */

@@ -1,10 +1,10 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
-import { Deadlines } from '../deadlines.ts';
-import { isElsewhere } from '../server-source.ts';
+import { Deadlines } from '../http/deadlines.ts';
+import { isElsewhere } from '../sdk/server-source.ts';
 import type { Backend, Caller } from './backend.ts';
 import { type BackendToComeOptions, createBackendToCome, soonMs } from './backend-to-come.ts';
-import { connectOneServer } from './one-server.ts';
-import { createServerEach, type ServerEachOptions } from './server-each.ts';
+import { createServerEach, type ServerEachOptions } from './server-per-request.ts';
+import { connectOneServer } from './shared-server.ts';
 
 /** Backends that serve requests now. */
 export interface Backends {

@@ -8,16 +8,11 @@ import {
 } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Message, RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import type {
-  Conversation,
-  InitializeResult,
-  JsonRpcError,
-  Listener,
-} from '../conversations/conversation.ts';
-import { heldBytesExceeded } from '../json-rpc-errors.ts';
-import { textLength } from '../streams/held-writer.ts';
+import { textLength } from '../http/held-writer.ts';
+import type { Conversation, InitializeResult, JsonRpcError, Listener } from '../protocol.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { isRecord } from '../reading/record.ts';
+import { heldBytesExceeded } from '../sdk/json-rpc-errors.ts';
 import type { Answer, Call } from './backend.ts';
 import {
   embeddedRequest,
@@ -26,9 +21,9 @@ import {
   missingFor,
   urlElicitations,
 } from './client-inputs.ts';
-import { serverGone } from './error-answer.ts';
+import { serverGone } from './error-answers.ts';
 import { progressTokenOf } from './inner-ids.ts';
-import { modernError, modernResult } from './older-results.ts';
+import { modernError, modernResult } from './legacy-results.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 
 /** Milliseconds between questions that a server asks together: it may run in another process. */

@@ -1,9 +1,9 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import { usesTools } from '../conversations/client-abilities.ts';
-import type { JsonRpcError } from '../conversations/conversation.ts';
+import type { JsonRpcError } from '../protocol.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import { isRecord } from '../reading/record.ts';
+import { usesTools } from '../sdk/client-abilities.ts';
 import type { Answer, Call } from './backend.ts';
 
 /** Methods that may answer that they need input (C4-01). */

@@ -6,10 +6,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { isExactNumber } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { headerOf } from '../checks/header.ts';
-import type { Message } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import type { Posted } from '../transports/transport.ts';
+import { headerOf } from '../http/headers.ts';
+import type { Posted } from '../http/transport.ts';
+import type { Message } from '../reading/frames.ts';
+import { isRecord } from '../reading/record.ts';
 import type { Answer } from './backend.ts';
 import { progressTokenOf, withIds } from './inner-ids.ts';
 

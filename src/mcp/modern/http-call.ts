@@ -1,8 +1,8 @@
-import type { AccessWatch } from '../access-watch.ts';
-import type { Message, RequestMessage } from '../checks/messages.ts';
-import type { Deadlines } from '../deadlines.ts';
-import { heldBytesError } from '../json-rpc-errors.ts';
-import type { EventStream, Reply } from '../streams/reply.ts';
+import type { AccessWatch } from '../http/access-watch.ts';
+import type { Deadlines } from '../http/deadlines.ts';
+import type { EventStream, Reply } from '../http/reply.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import type { Answer, Call, Caller } from './backend.ts';
 import { mayHear } from './log-level.ts';
 

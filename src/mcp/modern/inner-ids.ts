@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
 import { isId } from '../../collections/exact-json.ts';
-import type { Message } from '../checks/messages.ts';
+import type { Message } from '../reading/frames.ts';
 
 /** The progress token a request has, if it is one at all: a string or a number (C6-03). */
 export function progressTokenOf({ params }: Message): RequestId | undefined {

@@ -4,8 +4,8 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import { anyCapabilities } from '../conversations/principal.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import { anyCapabilities } from '../sdk/principal.ts';
 import { withoutPatience } from '../upstreams/caller-upstreams.ts';
 import type { Answer, Backend, Caller, Discovery } from './backend.ts';
 import { modernRevision } from './envelope.ts';

@@ -1,6 +1,6 @@
 import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../checks/messages.ts';
-import { isBelow, isLogLevel } from '../conversations/log-level.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { isBelow, isLogLevel } from '../sdk/log-level.ts';
 
 /**
  * Returns true if a notification may be sent on the stream of a request: log messages only from the level on that the

@@ -1,5 +1,5 @@
 import { headerNamePattern } from '../../oauth/headers.ts';
-import type { MirroredParameter } from '../checks/mirrored-headers.ts';
+import type { MirroredParameter } from './mirrored-headers.ts';
 
 const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
 

@@ -5,7 +5,7 @@ import {
   type RequestId,
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import type { McpLike } from '../mcp-like.ts';
+import type { McpLike } from '../sdk/mcp-like.ts';
 import { modernRevision } from './envelope.ts';
 
 /** Context that the server gets with every message. */

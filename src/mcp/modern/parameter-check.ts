@@ -1,6 +1,6 @@
-import type { RequestMessage } from '../checks/messages.ts';
-import { checkMirroredParameters, type HeaderMismatch } from '../checks/mirrored-headers.ts';
+import type { RequestMessage } from '../reading/frames.ts';
 import type { Backend, Caller } from './backend.ts';
+import { checkMirroredParameters, type HeaderMismatch } from './mirrored-headers.ts';
 import { mirroredParameters } from './mirrored-parameters.ts';
 
 /** Checks the parameters of a call that its headers repeat, against the schema of the tool. */

@@ -1,6 +1,6 @@
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { Backend, Caller } from './backend.ts';
-import { createListedSchemas, type SchemaLookup } from './schema-lookup.ts';
+import { createListedSchemas, type SchemaLookup } from './tool-schemas.ts';
 
 /** Milliseconds that a list counts: a caller whose tools changed is not rejected by old schemas for longer. */
 const lifeMs = 10_000;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import type { Seal } from '../seal.ts';
+import type { Seal } from '../http/seal.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import { isRecord } from '../reading/record.ts';
 
 /** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
 export interface RequestStates {

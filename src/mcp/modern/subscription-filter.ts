@@ -1,4 +1,4 @@
-import type { Change } from './changes.ts';
+import type { Change } from '../reading/changes.ts';
 
 /** The method with which a client says what it listens to. */
 export const listenMethod = 'subscriptions/listen';

@@ -1,6 +1,6 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { isRecord } from '../checks/record.ts';
-import type { McpLike } from '../server-source.ts';
+import { isRecord } from '../reading/record.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 import type { Backend, Caller } from './backend.ts';
 import { internalCall } from './internal-call.ts';
 

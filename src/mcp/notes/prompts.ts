@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { NoteStore } from '../../storage/storage.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../sdk/caller.ts';
 
 /** Most notes that go into the prompt. */
 const maxSummarized = 50;

@@ -1,7 +1,7 @@
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { NoteStore } from '../../storage/storage.ts';
-import { fromFactory } from '../own-server.ts';
-import type { ServerSource } from '../server-source.ts';
+import { fromFactory } from '../sdk/server-factory.ts';
+import type { ServerSource } from '../sdk/server-source.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';

@@ -1,7 +1,7 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { NoteStore } from '../../storage/storage.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../sdk/caller.ts';
 import { noteSchema, showNote } from './note-view.ts';
 
 /** Longest note, in characters. */

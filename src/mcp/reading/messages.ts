@@ -1,8 +1,8 @@
 import { plainJson } from '../../collections/exact-json.ts';
-import { type Frames, type RequestMessage, readFrames } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import { isRefusal, type Refusal } from '../refusal.ts';
+import { isRefusal, type Refusal } from '../http/refusal.ts';
+import { type Frames, type RequestMessage, readFrames } from './frames.ts';
 import { type Operation, readOperations } from './operations.ts';
+import { isRecord } from './record.ts';
 
 /** The messages of one body or line, read once for every guard. */
 export interface Messages extends Frames {

@@ -1,7 +1,7 @@
 import { isId } from '../../collections/exact-json.ts';
-import { type Message, maxNameLength, type RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
+import { type Message, maxNameLength, type RequestMessage } from './frames.ts';
 import { isMethodOfMcp } from './methods.ts';
+import { isRecord } from './record.ts';
 
 /** The use of one tool, prompt or resource, or of a method that MCP does not define. */
 export interface Operation {

@@ -1,7 +1,7 @@
 import { isScopeToken } from '../../oauth/scope.ts';
-import { isRecord } from '../checks/record.ts';
-import { isServer } from '../own-server.ts';
-import type { McpLike } from '../server-source.ts';
+import { isRecord } from '../reading/record.ts';
+import { isServer } from '../sdk/server-factory.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 import { createRuleTable, type RuleTable } from './rule-table.ts';
 import type { OperationScopes } from './scope-rules.ts';
 

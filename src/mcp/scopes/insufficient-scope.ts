@@ -1,8 +1,8 @@
 import { formatBearerChallenge, formatDpopChallenge } from '../../oauth/challenge.ts';
 import { formatScope } from '../../oauth/scope.ts';
 import { proofAlgorithms } from '../../oauth/signature-algorithms.ts';
-import type { Frames } from '../checks/messages.ts';
-import type { Refusal } from '../refusal.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { Frames } from '../reading/frames.ts';
 
 /** The scopes that a caller lacks. */
 export interface LackedScopes {

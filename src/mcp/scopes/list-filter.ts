@@ -1,9 +1,9 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { missingScopes } from '../../oauth/scope.ts';
-import { toSdkAuthInfo } from '../caller.ts';
-import { isRecord } from '../checks/record.ts';
 import { type Operation, operationOn } from '../reading/operations.ts';
-import type { McpLike } from '../server-source.ts';
+import { isRecord } from '../reading/record.ts';
+import { toSdkAuthInfo } from '../sdk/caller.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 import type { NeededScopes } from './rule-table.ts';
 import { passesSynchronousRules } from './scope-challenge.ts';
 

@@ -1,8 +1,8 @@
 import { scopeUnion } from '../../oauth/scope.ts';
-import { foldedBeginnings, hrefOf } from '../checks/uri-spellings.ts';
 import type { Operation } from '../reading/operations.ts';
-import type { McpLike } from '../server-source.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 import type { OperationScopes } from './scope-rules.ts';
+import { foldedBeginnings, hrefOf } from './uri-spellings.ts';
 
 /**
  * Looks up the scopes an operation needs; undefined if no rule names it.

@@ -1,7 +1,7 @@
 import type { AuthInfo, ScopeChallenge, ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { isScopeToken } from '../../oauth/scope.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import type { McpLike } from '../server-source.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 
 /**
  * Asks a server whether a request lacks scopes by the rules registered with its tools, prompts and resources

@@ -1,13 +1,12 @@
 import type { ScopeChallenge } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
-import { toSdkAuthInfo } from '../caller.ts';
-import { createUriReader, type UriReader } from '../checks/uri-spellings.ts';
+import type { Refusal } from '../http/refusal.ts';
 import type { Messages } from '../reading/messages.ts';
 import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
 import type { Operation } from '../reading/operations.ts';
-import type { Refusal } from '../refusal.ts';
-import type { McpLike } from '../server-source.ts';
+import { toSdkAuthInfo } from '../sdk/caller.ts';
+import type { McpLike } from '../sdk/server-source.ts';
 import { declaredScopes, declaresResources } from './declared-scopes.ts';
 import { createScopeHierarchy } from './implied-scopes.ts';
 import { refuseForScopes } from './insufficient-scope.ts';
@@ -15,6 +14,7 @@ import { createListFilter, type FilterResult } from './list-filter.ts';
 import { createRuleTable, type NeededScopes } from './rule-table.ts';
 import { findScopeChallenge, hasScopeRules } from './scope-challenge.ts';
 import type { ScopeRules } from './scope-rules.ts';
+import { createUriReader, type UriReader } from './uri-spellings.ts';
 
 /** The gate in front of tools, prompts and resources. */
 export interface ScopeGate {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { McpLike, ServerSource } from '../server-source.ts';
+import type { McpLike, ServerSource } from '../sdk/server-source.ts';
 import { scopesDeclaredFor } from './declared-scopes.ts';
 
 /**

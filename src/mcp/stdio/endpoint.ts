@@ -2,14 +2,14 @@ import type { Readable, Writable } from 'node:stream';
 import { LineReader } from '../../collections/line-reader.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Message } from '../checks/messages.ts';
-import type { Conversations } from '../conversations/conversation.ts';
+import { isRefusal, type Refusal, sendRefusal } from '../http/refusal.ts';
+import type { Conversations } from '../protocol.ts';
+import type { Message } from '../reading/frames.ts';
 import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
-import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
-import { isElsewhere, type ServerSource } from '../server-source.ts';
+import { isElsewhere, type ServerSource } from '../sdk/server-source.ts';
 import { EraSwitch } from './era-switch.ts';
 import { LineWriter } from './line-writer.ts';
-import { readLine } from './read-line.ts';
+import { readLine } from './lines.ts';
 import { Unanswered } from './unanswered.ts';
 
 /** Parts of the endpoint for a local host. */

@@ -1,13 +1,13 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Frames, Message } from '../checks/messages.ts';
-import type { Conversations } from '../conversations/conversation.ts';
+import type { Conversations } from '../protocol.ts';
+import type { Frames, Message } from '../reading/frames.ts';
 import type { ServedMethods } from '../reading/methods.ts';
-import type { ServerSource } from '../server-source.ts';
-import { LegacyLink } from './legacy-link.ts';
+import type { ServerSource } from '../sdk/server-source.ts';
+import { LegacyLink } from './legacy-connection.ts';
 import type { Link, WriteLine } from './link.ts';
-import { openModernLink } from './modern-link.ts';
+import { openModernLink } from './modern-connection.ts';
 
 /** Serves a connection of either era. */
 export interface EraSwitchOptions {

@@ -1,4 +1,4 @@
-import type { Frames, Message } from '../checks/messages.ts';
+import type { Frames, Message } from '../reading/frames.ts';
 
 /** Writes a message, or an array of answers, as one line. */
 export type WriteLine = (message: Message | readonly Message[]) => void;

@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { guardConversations } from '../conversations/guarded.ts';
-import { createConversations } from '../conversations/index.ts';
 import { createServedMethods, type OpenMethods } from '../reading/methods.ts';
-import type { ServerSource } from '../server-source.ts';
+import { createConversations } from '../sdk/conversations.ts';
+import { guardConversations } from '../sdk/guarded.ts';
+import type { ServerSource } from '../sdk/server-source.ts';
 import { createStdioEndpoint, type StdioEndpoint } from './endpoint.ts';
 
 /** Options for serving a local host. */

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../checks/messages.ts';
+import type { Message } from '../reading/frames.ts';
 
 /** Requests of a host for which progress may still be sent: those without a response. */
 export class OpenProgress {

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Frames, Message } from '../checks/messages.ts';
+import type { Frames, Message } from '../reading/frames.ts';
 
 /** The requests of the host that wait for their answers, so that an ending connection can let the quick ones out. */
 export class Unanswered {

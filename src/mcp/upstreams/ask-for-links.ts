@@ -1,10 +1,10 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Message } from '../checks/messages.ts';
-import { readAbilities } from '../conversations/client-abilities.ts';
-import type { Conversations, Listener, Sender } from '../conversations/conversation.ts';
-import type { Answer } from '../conversations/party.ts';
+import type { Conversations, Listener, Sender } from '../protocol.ts';
+import type { Message } from '../reading/frames.ts';
+import { readAbilities } from '../sdk/client-abilities.ts';
+import type { Answer } from '../sdk/participants.ts';
 import { upstreamsOf } from './caller-upstreams.ts';
 import { inputOfLink } from './link-needed.ts';
 import { LinkWatch } from './link-watch.ts';

@@ -1,7 +1,7 @@
-import type { RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
 import type { Answer, Call, Caller } from '../modern/backend.ts';
 import { declaredCapabilities, inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import { isRecord } from '../reading/record.ts';
 import { missingOf } from './ask-for-links.ts';
 import { withPatience } from './caller-upstreams.ts';
 

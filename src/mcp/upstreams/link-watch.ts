@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../observability/logger.ts';
-import { uniqueId } from '../conversations/unique-id.ts';
+import { uniqueId } from '../sdk/unique-id.ts';
 import type { MissingInput } from './missing-input.ts';
 
 /** Most things one conversation waits for; the oldest is not waited for any more beyond. */

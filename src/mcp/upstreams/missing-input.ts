@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../conversations/conversation.ts';
+import type { JsonRpcError } from '../protocol.ts';
 
 /** Something only its person can give before a call can be served, and where they give it. */
 export interface MissingInput {

@@ -1,4 +1,4 @@
-import { type CallContext, callerOf } from '../caller.ts';
+import { type CallContext, callerOf } from '../sdk/caller.ts';
 import { upstreamsOf } from './caller-upstreams.ts';
 import { UpstreamLinkNeeded } from './link-needed.ts';
 import { isMissingLink } from './upstream-access.ts';

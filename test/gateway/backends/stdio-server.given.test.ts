@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
 import { callerFor } from '../../../src/gateway/modern/own-caller.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../../mcp/support/modern-calls.ts';
 import { nodeProgram } from '../../support/node-program.ts';

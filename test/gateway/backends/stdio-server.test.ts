@@ -6,10 +6,10 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
 import type { CredentialSource } from '../../../src/gateway/credentials/credentials.ts';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import type { Message } from '../../../src/mcp/reading/frames.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { callerNamed, openTalk } from '../../mcp/conversations/support/talk.ts';
+import { callerNamed, openTalk } from '../../mcp/sdk/support/talk.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { startProgram } from './support/program.ts';
 

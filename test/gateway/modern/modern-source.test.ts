@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backend.ts';
 import { createStdioBackend, type ProcessSharing } from '../../../src/gateway/backends/stdio.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';

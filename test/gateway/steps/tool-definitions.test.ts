@@ -3,10 +3,10 @@ import { withAbsence } from '../../../src/gateway/steps/absence.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { SteppedRequest } from '../../../src/gateway/steps/stepped-request.ts';
 import { type Found, ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
-import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import type { RequestMessage } from '../../../src/mcp/reading/frames.ts';
 import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
 import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
-import { callerNamed } from '../../mcp/conversations/support/talk.ts';
+import { callerNamed } from '../../mcp/sdk/support/talk.ts';
 import { stepped } from './support/stepped.ts';
 
 const found = ({ tool, error }: Found) => (error ? error.message : (tool ?? null));

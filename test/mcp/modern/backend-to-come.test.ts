@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
 import type { Answer, Backend, Call } from '../../../src/mcp/modern/backend.ts';
 import { createBackendToCome } from '../../../src/mcp/modern/backend-to-come.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
+import type { Message } from '../../../src/mcp/reading/frames.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../support/modern-calls.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Deadlines } from '../../../src/mcp/deadlines.ts';
+import { Deadlines } from '../../../src/mcp/http/deadlines.ts';
+import type { Reply } from '../../../src/mcp/http/reply.ts';
 import { HttpCall } from '../../../src/mcp/modern/http-call.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
-import type { Reply } from '../../../src/mcp/streams/reply.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 function start() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
 import { createRequestStates } from '../../../src/mcp/modern/request-state.ts';
+import type { RequestMessage } from '../../../src/mcp/reading/frames.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createTestSeal } from '../support/modern-endpoint.ts';
 

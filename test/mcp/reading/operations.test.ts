@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Message, maxNameLength } from '../../../src/mcp/checks/messages.ts';
+import { type Message, maxNameLength } from '../../../src/mcp/reading/frames.ts';
 import {
   maxNamesLength,
   maxOperations,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { isRefusal } from '../../../src/mcp/http/refusal.ts';
 import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
-import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { refuseForScopes } from '../../../src/mcp/scopes/insufficient-scope.ts';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
 

@@ -1,8 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import { fromFactory } from '../../../src/mcp/own-server.ts';
 import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
 import { unknownScopesOf, warnOfUnknownScopes } from '../../../src/mcp/scopes/unknown-scopes.ts';
+import { fromFactory } from '../../../src/mcp/sdk/server-factory.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
 const create = () =>

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { callerOf } from '../../../src/mcp/caller.ts';
+import { callerOf } from '../../../src/mcp/sdk/caller.ts';
 import { createLocalEndpoint } from '../../../src/mcp/stdio/local-endpoint.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { call } from '../transports/served-transport.ts';
+import { call } from '../support/served-transport.ts';
 import { initialize, modern } from './connected-host.ts';
 
 describe('a local host', () => {

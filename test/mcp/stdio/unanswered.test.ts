@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
+import { isRefusal } from '../../../src/mcp/http/refusal.ts';
+import type { Message } from '../../../src/mcp/reading/frames.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';
-import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { Unanswered } from '../../../src/mcp/stdio/unanswered.ts';
-import { rpc } from '../transports/served-transport.ts';
+import { rpc } from '../support/served-transport.ts';
 
 function asking(...messages: unknown[]): Unanswered {
   const unanswered = new Unanswered();

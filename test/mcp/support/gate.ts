@@ -10,7 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
 import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
-import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
+import type { AccessWatch } from '../../../src/mcp/http/access-watch.ts';
 import {
   createMcpEndpoint,
   type McpEndpoint,

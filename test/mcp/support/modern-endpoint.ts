@@ -5,19 +5,22 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { createCallLimit } from '../../../src/mcp/call-limit.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
-import { withPreflight } from '../../../src/mcp/dispatch.ts';
+import { withPreflight } from '../../../src/mcp/http/dispatch.ts';
+import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
+import { createCallLimit } from '../../../src/mcp/http/limits.ts';
+import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
+import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
+import type { Seal } from '../../../src/mcp/http/seal.ts';
+import { createStreamLimit } from '../../../src/mcp/http/stream-limit.ts';
+import {
+  createModernTransport,
+  type ModernTransportOptions,
+} from '../../../src/mcp/modern/streamable-http.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
-import type { Seal } from '../../../src/mcp/seal.ts';
-import type { ServerContext, ServerSource } from '../../../src/mcp/server-source.ts';
-import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
-import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
-import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
-import { createPulse } from '../../../src/mcp/streams/pulse.ts';
-import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
+import type { ServerContext, ServerSource } from '../../../src/mcp/sdk/server-source.ts';
 import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';

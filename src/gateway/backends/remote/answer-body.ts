@@ -1,5 +1,5 @@
-import type { Deadlines } from '../../../mcp/deadlines.ts';
-import { type HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
+import type { Deadlines } from '../../../mcp/http/deadlines.ts';
+import { type HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/http/held-bytes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { Pieces } from './pieces.ts';
 import type { WireAnswer } from './wire-answer.ts';

@@ -1,7 +1,7 @@
-import { parseJson } from '../../../mcp/checks/json.ts';
-import type { Message } from '../../../mcp/checks/messages.ts';
-import { readFramesOfServer } from '../../../mcp/checks/messages.ts';
-import { isRefusal } from '../../../mcp/refusal.ts';
+import { isRefusal } from '../../../mcp/http/refusal.ts';
+import type { Message } from '../../../mcp/reading/frames.ts';
+import { readFramesOfServer } from '../../../mcp/reading/frames.ts';
+import { parseJson } from '../../../mcp/reading/json.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { failureOfAnswer } from '../failure-of-answer.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Message } from '../../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../../mcp/protocol.ts';
+import type { Message } from '../../../mcp/reading/frames.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { answerOf } from './read-answer.ts';

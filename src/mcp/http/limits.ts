@@ -1,0 +1,57 @@
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+
+/** Counts the calls a principal has in flight, over all transports of an endpoint. */
+export interface CallLimit {
+  /**
+   * Counts calls that begin, one unless told.
+   * @param principal see `principalKey`
+   * @returns whether they may begin; if that would be too many, none is counted
+   */
+  begin(principal: string, calls?: number): boolean;
+  /** Counts calls that ended, one unless told. */
+  end(principal: string, calls?: number): void;
+}
+
+/** A limit of calls that also tells when none runs. */
+export interface CallCount extends CallLimit {
+  /**
+   * Resolves when no call runs.
+   * @param patienceMs longest wait, in milliseconds; then it resolves whatever runs
+   */
+  whenNoneRuns(patienceMs: number): Promise<void>;
+  /** Returns the number of calls that run. */
+  total(): number;
+}
+
+/**
+ * Creates the count of calls in flight, so that one principal cannot keep a server busy alone.
+ * @param max most calls of one principal at a time
+ */
+export function createCallLimit(max: number): CallCount {
+  const running = new InFlightMap<string, number>();
+  const waiting = new Set<() => void>();
+  return {
+    begin(principal, calls = 1) {
+      const count = (running.get(principal) ?? 0) + calls;
+      if (calls > 0 && count > max) return false;
+      if (calls > 0) running.set(principal, count);
+      return true;
+    },
+    end(principal, calls = 1) {
+      const count = (running.get(principal) ?? 0) - calls;
+      if (count > 0) running.set(principal, count);
+      else running.delete(principal);
+      if (running.size === 0) for (const resolve of waiting) resolve();
+    },
+    total: () => running.values().reduce((sum, count) => sum + count, 0),
+    async whenNoneRuns(patienceMs) {
+      if (running.size === 0 || patienceMs <= 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      const patience = setTimeout(resolve, patienceMs);
+      await promise;
+      clearTimeout(patience);
+      waiting.delete(resolve);
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import type { AccessWatch } from '../http/access-watch.ts';
+import { Deadlines } from '../http/deadlines.ts';
+import type { CallLimit } from '../http/limits.ts';
+import type { Seal } from '../http/seal.ts';
+import type { Conversations, InitializeParams, InitializeResult, JsonRpcError, Sender } from '../protocol.ts';
+import { createEventLog } from './event-log.ts';
+import { restoreConversation } from './restore.ts';
+import { Session } from './session.ts';
+import { grantHashOf } from './session-grant.ts';
+import { createSessionId, hashSessionId } from './session-keys.ts';
+import { SessionStreams } from './session-streams.ts';
+import { watchSessions } from './session-watch.ts';
+import { createSessionsInUse, type SessionsInUse } from './sessions-in-use.ts';
+
+/** Limits of sessions: their number, their idle time, and the events kept for them. */
+export interface SessionLimits extends EventRetention {
+  maxPerPrincipal: number;
+  maxTotal: number;
+  idleSeconds: number;
+  /** Seconds that events are kept for a returning client. */
+  eventSeconds: number;
+}
+
+/** Parts of the registry. */
+export interface SessionRegistryOptions {
+  conversations: Conversations;
+  store: McpSessionStore;
+  seal: Seal;
+  access: AccessWatch;
+  limits: SessionLimits;
+  /** The registries on the same storage; this one alone by default. */
+  inUse?: SessionsInUse;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Milliseconds that a POST waits for its responses before it becomes a stream. */
+  streamAfterMs: number;
+  calls: CallLimit;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/** Result of an attempt to open a session. */
+export type OpenedSession =
+  | { session: Session; result: InitializeResult }
+  | { error: JsonRpcError }
+  | { reason: 'too_many_sessions' | 'sessions_exhausted' };
+
+/** The sessions of an endpoint: those in use in memory, all of them in the storage. */
+export interface SessionRegistry {
+  /** Has the server answer `initialize` and opens a session for who sent it (T-144). */
+  open(initialize: InitializeParams, sender: Sender & { authInfo: AuthInfo }): Promise<OpenedSession>;
+  /**
+   * Returns a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
+   * not hold is brought back from the storage. Using it keeps it alive.
+   */
+  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
+  /** Ends a session for good. */
+  end(session: Session): Promise<void>;
+  /** Ends a session by its key in the storage, whether this process holds it or not. */
+  endByKey(key: string): Promise<void>;
+  /** Ends sessions that were unused for too long, and forgets old events. */
+  sweep(): Promise<void>;
+  /** Ends the sessions' own streams; what runs goes on. */
+  endStreams(): void;
+  /** Returns the number of sessions this process holds. */
+  held(): number;
+  /** Lets go of all sessions; they stay in the storage. */
+  close(): Promise<void>;
+}
+
+const sweepIntervalMs = 60_000;
+
+const serverEnded: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server ended before the session began. Send initialize again.',
+};
+
+/** Number of idle sessions of a principal that may be asked to end before a new one is rejected. */
+const maxAttempts = 3;
+
+/**
+ * Creates the registry of sessions. Ids are 256 random bits behind a date (B3-10, A12-04); the storage knows that
+ * date and their SHA-256 only.
+ */
+export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
+  const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const { inUse = createSessionsInUse() } = options;
+  const late = new Deadlines(streamAfterMs);
+  const held = new Map<string, Session>();
+  let sweptAt = 0;
+  let touchedAt = 0;
+  const ending = new Set<string>();
+  const comingBack = new Map<string, Promise<Session | undefined>>();
+  /** Keys of sessions that are ended for new ones, each for one: those that come together do not ask for the same. */
+  const givingWay = new Set<string>();
+
+  const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
+    const client = clientOfPrincipal(stored.principal);
+    const log = createEventLog(stored.key, { store, retention: limits, seal, client, now, logger });
+    const session: Session = new Session({
+      ...stored,
+      id,
+      url,
+      late,
+      calls,
+      streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
+      onChange: (change) =>
+        store
+          .change(stored.key, change)
+          .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
+      // Its row stays: the next request has the server made again.
+      onEnded: () => void letGo(session),
+    });
+    return session;
+  };
+
+  const letGo = async (session: Session): Promise<void> => {
+    held.delete(session.id);
+    await session.end().catch((error: unknown) => {
+      logger.warn({ err: error }, 'an MCP server failed to close');
+    });
+  };
+  /** Forgets a session in the storage. Until that is done, no request brings it back. */
+  const forget = async (key: string): Promise<void> => {
+    ending.add(key);
+    await store.end(key).finally(() => ending.delete(key));
+  };
+  const end = async (session: Session): Promise<void> => {
+    await Promise.all([letGo(session), forget(session.key)]);
+  };
+
+  const endByKey = (key: string): Promise<void> => {
+    const session = [...held.values()].find((candidate) => candidate.key === key);
+    return session ? end(session) : forget(key);
+  };
+
+  const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const stored = await store.find(hashSessionId(id));
+    if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
+    if (now() - stored.usedAt >= limits.idleSeconds) {
+      await forget(stored.key);
+      return undefined;
+    }
+    const initialize = seal.open(stored.initialize, initializeContext(stored.key));
+    if (initialize === undefined) return undefined;
+    const session = build(id, stored, true);
+    session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
+    const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
+    if (!isThere) await letGo(session);
+    if (!isThere || session.isEnded) return undefined;
+    held.set(id, session);
+    return session;
+  };
+
+  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const session = held.get(id);
+    if (session) return session.principal === principalKey(authInfo) ? session : undefined;
+    // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
+    // what another may have.
+    const name = `${id} ${principalKey(authInfo)}`;
+    const running = comingBack.get(name) ?? bringBack(id, authInfo).finally(() => comingBack.delete(name));
+    comingBack.set(name, running);
+    return running;
+  };
+
+  /** The longest unused session of a principal gives way to a new one, one in use never does. */
+  const giveWay = async (principal: string): Promise<boolean> => {
+    const busy = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
+    const unused = (candidate: string): boolean => !busy.has(candidate) && !givingWay.has(candidate);
+    const key = (await store.listOf(principal)).find(unused);
+    if (key === undefined) return false;
+    givingWay.add(key);
+    await endByKey(key).finally(() => givingWay.delete(key));
+    return true;
+  };
+
+  const keep = async (
+    stored: StoredSession,
+  ): Promise<'opened' | 'too_many_sessions' | 'sessions_exhausted'> => {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const outcome = await store.open(stored, limits);
+      if (outcome === 'opened') return 'opened';
+      if (outcome === 'full' && sweptAt < now()) {
+        await sweep();
+        continue;
+      }
+      if (!(await giveWay(stored.principal)))
+        return outcome === 'full' ? 'sessions_exhausted' : 'too_many_sessions';
+    }
+    return 'too_many_sessions';
+  };
+
+  const noteUse = async (): Promise<string[]> => {
+    const sessions = [...held.values()];
+    const busy = sessions.filter(({ isInUse }) => isInUse);
+    for (const session of busy) session.usedAt = now();
+    for (const [usedAt, used] of Map.groupBy(sessions, (session) => session.usedAt))
+      if (usedAt > touchedAt)
+        await store.touch(
+          used.map(({ key }) => key),
+          usedAt,
+        );
+    touchedAt = now() - 1;
+    return busy.map(({ key }) => key);
+  };
+  const forgetRegistry = inUse.add(noteUse);
+
+  const sweep = async (): Promise<void> => {
+    sweptAt = now();
+    const keep = await inUse.note();
+    const sessions = [...held.values()];
+    const idleSince = now() - limits.idleSeconds;
+    const bounds = { usedBefore: idleSince + 1, eventsBefore: now() - limits.eventSeconds };
+    const ended = new Set(await store.sweep({ ...bounds, keep }));
+    const isOver = (session: Session): boolean =>
+      ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
+    await Promise.all(sessions.filter(isOver).map(letGo));
+  };
+  const sweeper = setInterval(() => {
+    sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
+  }, sweepIntervalMs);
+  sweeper.unref();
+  const unwatch = watchSessions({
+    store,
+    held: () => [...held.values()].map(({ key }) => key),
+    onGone: (keys) => {
+      for (const session of [...held.values()]) if (keys.has(session.key)) void letGo(session);
+    },
+    logger,
+  });
+
+  return {
+    async open(initialize, sender) {
+      const id = createSessionId();
+      const key = hashSessionId(id);
+      const stored: StoredSession = {
+        key,
+        principal: principalKey(sender.authInfo),
+        grantHash: grantHashOf(sender.authInfo),
+        initialize: seal.seal(JSON.stringify(initialize), initializeContext(key)),
+        protocolVersion: initialize.protocolVersion,
+        isInitialized: false,
+        logLevel: null,
+        subscriptions: [],
+        createdAt: now(),
+        usedAt: now(),
+      };
+      const early: Parameters<Session['hear']>[] = [];
+      let session: Session | undefined;
+      let hasEnded = false;
+      const opening = await conversations.open(initialize, sender, {
+        hear: (message, relatedTo) =>
+          session ? session.hear(message, relatedTo) : void early.push([message, relatedTo]),
+        ended() {
+          hasEnded = true;
+          session?.ended();
+        },
+      });
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      stored.protocolVersion = result.protocolVersion;
+      const outcome = await keep(stored).catch(async (error: unknown) => {
+        await conversation.end();
+        throw error;
+      });
+      if (outcome !== 'opened') {
+        await conversation.end();
+        return { reason: outcome };
+      }
+      if (hasEnded) {
+        await store.end(key);
+        return { error: serverEnded };
+      }
+      session = build(id, stored, false);
+      session.carry(conversation);
+      held.set(id, session);
+      for (const [message, relatedTo] of early) session.hear(message, relatedTo);
+      return { session, result };
+    },
+    async use(id, authInfo) {
+      const session = await find(id, authInfo);
+      if (!session) return undefined;
+      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
+        await end(session);
+        return undefined;
+      }
+      session.usedAt = now();
+      await session.useBy(grantHashOf(authInfo));
+      return session;
+    },
+    end,
+    endByKey,
+    sweep,
+    held: () => held.size,
+    endStreams() {
+      for (const { streams } of held.values()) streams.release();
+    },
+    async close() {
+      clearInterval(sweeper);
+      unwatch();
+      forgetRegistry();
+      await Promise.all([...held.values()].map(letGo));
+    },
+  };
+}
+
+function initializeContext(key: string): string {
+  return JSON.stringify(['initialize', key]);
+}

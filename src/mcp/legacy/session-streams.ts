@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { parseExact } from '../../collections/exact-json.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { AccessWatch } from '../http/access-watch.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { EventStream } from '../http/reply.ts';
+import type { Message } from '../reading/frames.ts';
+import { type EventPlace, formatEventId, parseEventId } from './event-id.ts';
+import type { EventLog } from './event-log.ts';
+import { HeldEvents } from './held-events.ts';
+import { SessionStream } from './session-stream.ts';
+
+/** Names of streams of the session itself begin so; those of streams a POST began do not. */
+const ownPrefix = 'own-';
+
+/** Queue of session messages while no stream is open. */
+const waitingStream = 'waiting';
+
+/** First revision whose streams begin with an event to come back with (B4-01). */
+const firstRevisionWithPriming = '2025-11-25';
+
+/** Response to a call whose server process ended. */
+const interrupted = {
+  code: errorCodes.internalError,
+  message: 'The server restarted while this call ran. It may have taken effect; check before calling again.',
+};
+
+/** Parts of the streams of a session. */
+export interface SessionStreamsOptions {
+  log: EventLog;
+  access: AccessWatch;
+  protocolVersion: string;
+  /** True if messages may wait from before a restart. */
+  isRestored: boolean;
+}
+
+/**
+ * The streams of one session: its own (GET), and those of POSTs. Each message goes to exactly one of them (B3-08), and
+ * each can be resumed, also after a restart of the process.
+ * @see MCP 2025-11-25 transports "Resumability and Redelivery"
+ */
+export class SessionStreams {
+  readonly #log: EventLog;
+  readonly #access: AccessWatch;
+  readonly #isPrimed: boolean;
+  readonly #begun = new Map<string, SessionStream>();
+  /** Streams from before a restart whose calls were answered. */
+  readonly #answered = new Set<string>();
+  #own: SessionStream | undefined;
+  #mayWait: boolean;
+  // Later than all positions before a restart.
+  readonly #firstWaitingPosition = Date.now();
+  #waitingPosition = this.#firstWaitingPosition;
+  #openCount = 0;
+
+  constructor({ log, access, protocolVersion, isRestored }: SessionStreamsOptions) {
+    this.#log = log;
+    this.#access = access;
+    this.#isPrimed = protocolVersion >= firstRevisionWithPriming;
+    this.#mayWait = isRestored;
+  }
+
+  /** Open connections. */
+  get openCount(): number {
+    return this.#openCount;
+  }
+
+  /** Begins the stream of a POST. Nobody listens if its client is gone already. */
+  begin(exchange: Exchange, owed: readonly string[]): SessionStream {
+    const stream = new SessionStream(randomBytes(9).toString('base64url'), this.#log, owed);
+    this.#begun.set(stream.name, stream);
+    if (!exchange.reply.isClosed) {
+      stream.attach(this.#open(exchange));
+      if (this.#isPrimed) stream.prime();
+    }
+    return stream;
+  }
+
+  /** Ends the stream of a POST: it owes nothing more. */
+  finish(stream: SessionStream): void {
+    this.#begun.delete(stream.name);
+    stream.finish();
+  }
+
+  /** Opens the session's own stream, with what waits for a listener (B3-07). */
+  async listen(exchange: Exchange): Promise<void> {
+    const own = this.#ownStream();
+    own.attach(this.#open(exchange));
+    if (this.#isPrimed) own.prime();
+    await this.#sendWaiting(own);
+  }
+
+  /** Sends a message that belongs to no POST. */
+  tell(message: Message): void {
+    if (this.#own?.isHeard) {
+      this.#own.write(message);
+      return;
+    }
+    if (!this.#mayWait) void this.#log.open({ stream: waitingStream, owed: [] });
+    this.#mayWait = true;
+    this.#log.append({
+      stream: waitingStream,
+      position: ++this.#waitingPosition,
+      data: JSON.stringify(message),
+    });
+  }
+
+  /** Ends the connection of the session's own stream; the client comes back for it. */
+  release(): void {
+    this.#own?.release();
+  }
+
+  /**
+   * Sends the missed events of a stream, and continues with the stream if it is open. If the stream is complete, the
+   * response is 204, after which a client does not return: some would for ever after an error that ended a stream.
+   * @see HTML Living Standard, server-sent events "Processing model"
+   */
+  async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
+    const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
+    // What comes while the stream is read is held back, and goes out behind what was read.
+    const held = new HeldEvents();
+    live?.attach(held);
+    const kept = await this.#log.resume(name, position);
+    if (!kept && !live) return { reason: 'event_unknown' };
+    const { owed, events } = kept ?? { owed: [], events: [] };
+    const isOwn = name.startsWith(ownPrefix);
+    // Nobody waits any more for the answer to a question from before a restart.
+    const missed = events.filter(({ data }) => live || !isRequest(data));
+    if (!live && !isOwn && missed.length === 0 && owed.length === 0) {
+      exchange.reply.empty(204);
+      return undefined;
+    }
+    const listener = this.#open(exchange);
+    for (const { data, position: at } of missed) listener.send(data, formatEventId(name, at));
+    const last = events.at(-1)?.position ?? position;
+    held.flush(listener, (id) => (parseEventId(id)?.position ?? 0) > last);
+    if (!held.isWhole) {
+      listener.end();
+      return undefined;
+    }
+
+    if (isOwn) {
+      const own = this.#ownStream();
+      own.attach(listener);
+      if (own.name !== name && this.#isPrimed) own.prime();
+      await this.#sendWaiting(own);
+    } else if (live && this.#begun.has(name)) live.attach(listener);
+    else if (live) listener.end();
+    else this.#answerOwed(listener, name, owed, last);
+    return undefined;
+  }
+
+  /** Ends all of them. */
+  end(): void {
+    this.#own?.finish();
+    for (const stream of this.#begun.values()) stream.finish();
+    this.#begun.clear();
+  }
+
+  #ownStream(): SessionStream {
+    this.#own ??= new SessionStream(`${ownPrefix}${randomBytes(6).toString('base64url')}`, this.#log, []);
+    return this.#own;
+  }
+
+  /** A stream ends with the access of who opened it (A12-04). */
+  #open(exchange: Exchange): EventStream {
+    const listener = exchange.reply.stream();
+    const unwatch = this.#access.watch(exchange.authInfo, () => listener.end());
+    this.#openCount++;
+    listener.onClose(() => {
+      this.#openCount--;
+      unwatch();
+    });
+    return listener;
+  }
+
+  async #sendWaiting(own: SessionStream): Promise<void> {
+    if (!this.#mayWait) return;
+    this.#mayWait = false;
+    const kept = await this.#log.resume(waitingStream, 0).catch((error: unknown) => {
+      this.#mayWait = true;
+      throw error;
+    });
+    this.#log.close(waitingStream);
+    for (const { data, position } of kept?.events ?? []) {
+      // Nobody waits any more for the answer to a question from before a restart.
+      if (position > this.#firstWaitingPosition || !isRequest(data))
+        own.write(parseExact(data).value as Message);
+    }
+  }
+
+  /** Answers what a process that ended left unanswered, once, however many come for it at a time. */
+  #answerOwed(listener: EventStream, stream: string, owed: readonly string[], last: number): void {
+    const unanswered = this.#answered.has(stream) ? [] : owed;
+    if (unanswered.length > 0) this.#answered.add(stream);
+    unanswered.forEach((answers, index) => {
+      const data = JSON.stringify({ jsonrpc: '2.0', id: parseExact(answers).value, error: interrupted });
+      const position = last + index + 1;
+      this.#log.append({ stream, position, data, answers });
+      listener.send(data, formatEventId(stream, position));
+    });
+    listener.end();
+  }
+}
+
+function isRequest(data: string): boolean {
+  const { id, method } = parseExact(data).value as Message;
+  return id !== undefined && method !== undefined;
+}

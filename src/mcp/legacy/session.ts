@@ -1,0 +1,217 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import { isId } from '../../collections/exact-json.ts';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import type { SessionChange } from '../../storage/mcp-sessions.ts';
+import type { Deadlines } from '../http/deadlines.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type { CallLimit } from '../http/limits.ts';
+import { type Refusal, tooManyCalls } from '../http/refusal.ts';
+import type { Posted } from '../http/transport.ts';
+import type { Conversation, Listener, Sender } from '../protocol.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import type { McpLike } from '../sdk/server-source.ts';
+import { Post } from './post.ts';
+import type { SessionStreams } from './session-streams.ts';
+
+/** Parts of the session. */
+export interface SessionOptions {
+  id: string;
+  /** Of the session in the storage. */
+  key: string;
+  principal: string;
+  /** Hash of the grant by which it was used last; null if there is none. */
+  grantHash: string | null;
+  protocolVersion: string;
+  /** True if the client said `notifications/initialized`. */
+  isInitialized: boolean;
+  /** URIs the client subscribed to. */
+  subscriptions: readonly string[];
+  streams: SessionStreams;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Time at which a waiting POST becomes a stream. */
+  late: Deadlines;
+  calls: CallLimit;
+  /** Epoch seconds. */
+  usedAt: number;
+  /** Takes note of what a restart must bring back; resolves when it is kept. */
+  onChange: (change: SessionChange) => Promise<void>;
+  /** Takes note that the server ended it. */
+  onEnded: () => void;
+}
+
+/** Maximum length of a session's stored subscriptions, in characters: all are written with each new one. */
+const maxSubscriptionsLength = 65_536;
+
+/**
+ * A session of the revisions 2025-03-26 to 2025-11-25: the running requests of one client and what comes back for
+ * them. It belongs to the principal that opened it (T-125, T-126).
+ * @see MCP 2025-11-25 transports "Session Management"
+ */
+export class Session implements Listener {
+  readonly id: string;
+  readonly key: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly streams: SessionStreams;
+  /** Epoch seconds. */
+  usedAt: number;
+  #grantHash: string | null;
+  readonly #url: URL;
+  readonly #late: Deadlines;
+  readonly #calls: CallLimit;
+  readonly #onChange: (change: SessionChange) => Promise<void>;
+  readonly #onEnded: () => void;
+  readonly #subscriptions: Set<string>;
+  readonly #running = new InFlightMap<RequestId, Post>();
+  #conversation: Conversation | undefined;
+  #isInitialized: boolean;
+  #isEnded = false;
+
+  constructor(options: SessionOptions) {
+    this.id = options.id;
+    this.key = options.key;
+    this.principal = options.principal;
+    this.protocolVersion = options.protocolVersion;
+    this.streams = options.streams;
+    this.usedAt = options.usedAt;
+    this.#grantHash = options.grantHash;
+    this.#url = options.url;
+    this.#late = options.late;
+    this.#calls = options.calls;
+    this.#onChange = options.onChange;
+    this.#onEnded = options.onEnded;
+    this.#subscriptions = new Set(options.subscriptions);
+    this.#isInitialized = options.isInitialized;
+  }
+
+  /** True if the server or the client ended it; it takes nothing more. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** True if a request runs or a stream is open. */
+  get isInUse(): boolean {
+    return this.#running.size > 0 || this.streams.openCount > 0;
+  }
+
+  /** The server behind it. */
+  get server(): McpLike | undefined {
+    return this.#conversation?.server;
+  }
+
+  /**
+   * Takes note of the grant it is used by. A new login of its client has another one.
+   * @returns resolves when it is kept
+   */
+  async useBy(grantHash: string | null): Promise<void> {
+    if (grantHash === this.#grantHash) return;
+    this.#grantHash = grantHash;
+    await this.#onChange({ grantHash });
+  }
+
+  /** Returns it the conversation it carries. */
+  carry(conversation: Conversation): void {
+    this.#conversation = conversation;
+  }
+
+  /** Takes the messages of a POST. An id cannot be used twice at once and lose an answer (T-142). */
+  post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
+    if (this.#isEnded) return { reason: 'session_unknown' };
+    const waiting = new Map<RequestId, RequestMessage>();
+    for (const request of messages.requests) {
+      const { id } = request;
+      if (waiting.has(id) || this.#running.has(id)) return { reason: 'request_id_in_use' };
+      waiting.set(id, request);
+    }
+    if (!this.#calls.begin(this.principal, waiting.size)) return tooManyCalls;
+    if (waiting.size === 0) exchange.reply.empty(202);
+    const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
+    for (const id of waiting.keys()) this.#running.set(id, post);
+    for (const message of messages.list) this.say(message, post);
+    post.streamWhenLate(this.#late);
+    return undefined;
+  }
+
+  /** Hands a message of the client to the server. */
+  say(message: Message, sender: Sender): void {
+    this.#conversation?.say(message, sender);
+    if (message.id !== undefined) return;
+    if (message.method === 'notifications/initialized' && !this.#isInitialized) {
+      this.#isInitialized = true;
+      void this.#onChange({ isInitialized: true });
+    }
+    if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId);
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    const post = relatedTo === undefined ? undefined : this.#running.get(relatedTo);
+    if (message.method === undefined) this.#answer(message);
+    else if (post) post.tell(message);
+    else this.streams.tell(message);
+  }
+
+  ended(): void {
+    this.#isEnded = true;
+    this.#onEnded();
+  }
+
+  /** Ends it: running calls are cancelled and its streams closed. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    const posts = new Set(this.#running.values());
+    this.#calls.end(this.principal, this.#running.size);
+    this.#running.clear();
+    for (const post of posts) post.abandon();
+    this.streams.end();
+    await this.#conversation?.end();
+  }
+
+  #answer(message: Message): void {
+    const id = message.id as RequestId;
+    const post = this.#running.get(id);
+    const request = post?.requestOf(id);
+    if (!post || !request) return;
+    const kept = 'error' in message ? undefined : this.#remember(request);
+    if (kept)
+      void kept.then(() => {
+        // It may have been cancelled, or the session ended, until what it changed was kept.
+        if (this.#running.get(id) === post) this.#sendAnswer(id, post, message);
+      });
+    else this.#sendAnswer(id, post, message);
+  }
+
+  #sendAnswer(id: RequestId, post: Post, message: Message): void {
+    this.#running.delete(id);
+    this.#calls.end(this.principal);
+    post.answer(id, message);
+  }
+
+  /**
+   * Takes note of what the server would have to be told again.
+   * @returns resolves when it is kept: only then may the client be told that it holds; undefined if nothing changed
+   */
+  #remember({ method, params }: RequestMessage): Promise<void> | undefined {
+    if (method === 'logging/setLevel') return this.#onChange({ logLevel: String(params?.level) });
+    if (method === 'resources/subscribe') return this.#rememberSubscription(String(params?.uri));
+    if (method === 'resources/unsubscribe' && this.#subscriptions.delete(String(params?.uri)))
+      return this.#onChange({ subscriptions: [...this.#subscriptions] });
+    return undefined;
+  }
+
+  #rememberSubscription(uri: string): Promise<void> | undefined {
+    const subscriptions = [...this.#subscriptions, uri];
+    const isKnown = this.#subscriptions.has(uri);
+    if (isKnown || subscriptions.join('').length > maxSubscriptionsLength) return undefined;
+    this.#subscriptions.add(uri);
+    return this.#onChange({ subscriptions });
+  }
+
+  #forget(id: unknown): void {
+    if (!isId(id)) return;
+    const post = this.#running.get(id);
+    if (!this.#running.delete(id)) return;
+    this.#calls.end(this.principal);
+    post?.forget(id);
+  }
+}

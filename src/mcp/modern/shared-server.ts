@@ -1,0 +1,181 @@
+import {
+  type JSONRPCMessage,
+  McpServer,
+  type MessageExtraInfo,
+  type RequestId,
+  Server,
+} from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { JsonRpcError } from '../protocol.ts';
+import { type Change, changeOf } from '../reading/changes.ts';
+import type { Message } from '../reading/frames.ts';
+import { toSdkAuthInfo } from '../sdk/caller.ts';
+import { lazyRequest } from '../sdk/lazy-request.ts';
+import { askedOf, createWritableCheck } from '../sdk/serializable.ts';
+import type { McpLike } from '../sdk/server-source.ts';
+import type { Backend, Call, Caller } from './backend.ts';
+import { modernRevision } from './envelope.ts';
+import { serverGone } from './error-answers.ts';
+import { progressTokenOf, withIds } from './inner-ids.ts';
+import { discoverBy } from './internal-call.ts';
+import { classification, OneServerTransport } from './one-server-transport.ts';
+import { createSchemaLookup } from './tool-schemas.ts';
+
+/** Status of errors that the SDK answers before a handler is asked; those of handlers are 200. */
+const refusalStatus = new Map<number, number>([
+  [errorCodes.parseError, 400],
+  [errorCodes.invalidRequest, 400],
+  [errorCodes.methodNotFound, 404],
+  [errorCodes.invalidParams, 400],
+  [errorCodes.headerMismatch, 400],
+  [errorCodes.unsupportedProtocolVersion, 400],
+]);
+
+/** Notifications of clients that are about requests; the ids of one client are nothing to a server of all. */
+const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
+
+/** Parts of the one server for all callers. */
+export interface OneServerOptions {
+  server: McpLike;
+  /** Takes what the server says to all who listen. */
+  publish(change: Change): void;
+  /** The server ended the connection by itself. */
+  onEnd(): void;
+  logger: Logger;
+}
+
+/**
+ * Connects one server of the SDK's version 2 for all callers and all their requests. Ids and progress tokens are
+ * replaced by unique ones on the way in and put back on the way out, so that no answer, progress or message reaches
+ * another caller whatever ids the clients choose (T-127).
+ * @returns undefined if the server does not list 2026-07-28 among its `supportedProtocolVersions`
+ */
+export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
+  const { server, publish, onEnd } = options;
+  const checkWritable = createWritableCheck(options.logger);
+  const running = new InFlightMap<RequestId, Call>();
+  let lastId = 0;
+  /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
+  let handingOver: number | undefined;
+
+  const hear = (message: JSONRPCMessage, relatedTo?: RequestId): void => {
+    if (!('method' in message)) hearAnswer(message);
+    else if ('id' in message) refuseRequest(message.id);
+    else hearNotification(message as Message, relatedTo);
+  };
+
+  const hearNotification = (notification: Message, relatedTo?: RequestId): void => {
+    const call = relatedTo === undefined ? undefined : running.get(relatedTo);
+    if (checkWritable(notification, call && askedOf(call.request))) return;
+    const change = changeOf(notification);
+    if (change?.method === 'notifications/tools/list_changed') schemas.forget();
+    if (change) publish(change);
+    else if (notification.method === 'notifications/progress') hearProgress(notification.params);
+    else call?.notify(notification);
+  };
+
+  const hearAnswer = (message: {
+    id?: RequestId | undefined;
+    result?: object;
+    error?: JsonRpcError;
+  }): void => {
+    const { id, result } = message;
+    const call = id === undefined ? undefined : running.get(id);
+    if (!call || id === undefined) return;
+    running.delete(id);
+    const error = checkWritable(message as Message, askedOf(call.request)) ?? message.error;
+    call.answer(
+      error
+        ? { status: statusOf(error.code, id === handingOver), error }
+        : { status: 200, by: server, result: result as Record<string, unknown> },
+    );
+  };
+
+  const hearProgress = (params: Record<string, unknown> = {}): void => {
+    const call = running.get(params.progressToken as RequestId);
+    const progressToken = call && progressTokenOf(call.request);
+    if (progressToken === undefined) return;
+    call?.notify({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { ...params, progressToken },
+    });
+  };
+
+  /** This revision has no requests of servers (B5-13). */
+  const refuseRequest = (id: RequestId): void => {
+    const error = {
+      code: errorCodes.methodNotFound,
+      message: 'This protocol revision has no requests from servers to clients.',
+    };
+    deliver({ jsonrpc: '2.0', id, error });
+  };
+
+  let isConnected = false;
+  const transport = new OneServerTransport(hear, () => {
+    if (!isConnected) return;
+    for (const call of running.values()) call.answer(serverGone);
+    running.clear();
+    onEnd();
+  });
+  const deliver: OneServerTransport['deliver'] = (...said) => transport.deliver(...said);
+
+  const extraOf = (caller: Caller): MessageExtraInfo => ({
+    classification,
+    authInfo: toSdkAuthInfo(caller.authInfo),
+    request: lazyRequest(caller),
+  });
+
+  const begin = (call: Call): (() => void) => {
+    const { request, caller } = call;
+    const id = ++lastId;
+    running.set(id, call);
+    const outer = handingOver;
+    handingOver = id;
+    try {
+      deliver(withIds(request, id), extraOf(caller));
+    } finally {
+      handingOver = outer;
+    }
+    return () => {
+      if (!running.delete(id)) return;
+      deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    };
+  };
+
+  const schemas = createSchemaLookup(server, begin);
+  await transport.open(server);
+  if (!isBound(server)) {
+    await server.close();
+    return undefined;
+  }
+  isConnected = true;
+  return {
+    server,
+    checksEnvelope: 'all',
+    begin,
+    notify(notification, caller) {
+      if (notification.method === undefined || aboutRequests.has(notification.method)) return;
+      deliver(notification as JSONRPCMessage, extraOf(caller));
+    },
+    discover: (caller) => discoverBy(begin, caller),
+    inputSchemaOf: schemas.find,
+    close: () => server.close(),
+  };
+}
+
+/**
+ * Returns true if the SDK took the connection for one of 2026-07-28, which it does if the server lists the revision.
+ */
+function isBound(server: McpLike): boolean {
+  const inner = server instanceof McpServer ? server.server : server;
+  return inner instanceof Server && inner.getNegotiatedProtocolVersion() === modernRevision;
+}
+
+function statusOf(code: number, atOnce: boolean): number {
+  // Its status is 400 wherever it comes from (C3-05).
+  if (code === errorCodes.missingRequiredClientCapability) return 400;
+  return (atOnce ? refusalStatus.get(code) : undefined) ?? 200;
+}

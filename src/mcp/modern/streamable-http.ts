@@ -1,0 +1,227 @@
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { AccessWatch } from '../http/access-watch.ts';
+import { Deadlines } from '../http/deadlines.ts';
+import { type Exchange, toWebRequest } from '../http/exchange.ts';
+import type { CallLimit } from '../http/limits.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { Reply } from '../http/reply.ts';
+import type { Seal } from '../http/seal.ts';
+import type { StreamLimit } from '../http/stream-limit.ts';
+import type { Posted } from '../http/transport.ts';
+import type { Conversations } from '../protocol.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import { messagesOf } from '../reading/messages.ts';
+import {
+  isOfItsKind,
+  readInputRequests,
+  type ServedMethods,
+  withServedCapabilities,
+} from '../reading/methods.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { DeclareExtensions } from '../sdk/extensions.ts';
+import { methodNotServed, resultNotServed } from '../sdk/json-rpc-errors.ts';
+import type { ServerSource } from '../sdk/server-source.ts';
+import { awaitLinks, inputOfLinks } from '../upstreams/input-of-links.ts';
+import type { Answer, Backend, Caller } from './backend.ts';
+import { createBackends } from './backends.ts';
+import { missingFor } from './client-inputs.ts';
+import { checkEnvelope, hasRequiredMeta, namesModernRevision } from './envelope.ts';
+import { headerMismatch, refusalAnswer, sendAnswer, stateNotValid } from './error-answers.ts';
+import { HttpCall, type HttpCallOptions } from './http-call.ts';
+import { createBridge } from './legacy-bridge.ts';
+import { withModernCode } from './legacy-results.ts';
+import { checkMirroredHeaders } from './mirrored-headers.ts';
+import { createParameterCheck } from './parameter-check.ts';
+import { createRequestStates } from './request-state.ts';
+import { listenMethod } from './subscription-filter.ts';
+import { createListeners } from './subscriptions.ts';
+import { readToolList, type ToolList } from './tool-list.ts';
+
+/** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
+export interface ModernTransport {
+  /** Answers one POST. */
+  serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
+  /** Reads the server's list of tools for ourselves, as a caller sees it. */
+  listTools(authInfo: AuthInfo): Promise<ToolList>;
+  /** Ends the streams of those who listen, each with its result. */
+  endListening(): void;
+  /** Ends all streams, each with its result if it has one, and the servers. */
+  close(): Promise<void>;
+}
+
+/** Parts of the transport. */
+export interface ModernTransportOptions {
+  source: ServerSource;
+  /** Serves clients of this revision if the server is of an older era. */
+  conversations: Conversations;
+  declareExtensions: DeclareExtensions;
+  served: ServedMethods;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Judges calls by scopes, and filters lists by them. */
+  gate: Pick<ScopeGate, 'check' | 'filterResult'>;
+  /** Calls in flight, over all transports. */
+  calls: CallLimit;
+  accessWatch: AccessWatch;
+  seal: Seal;
+  /** Streams that belong to no session, over all transports. */
+  streams: StreamLimit;
+  /** After this long without an answer a stream is opened, in milliseconds. */
+  streamAfterMs: number;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/**
+ * Creates the transport of 2026-07-28.
+ * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
+ */
+export function createModernTransport(options: ModernTransportOptions): ModernTransport {
+  const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, served, now } = options;
+  const listeners = createListeners({ streams, accessWatch });
+  const states = createRequestStates({ seal: options.seal, url, now });
+  const older = createBridge({ ...options, publish: listeners.publish });
+
+  const callOptions: HttpCallOptions = {
+    late: new Deadlines(streamAfterMs),
+    accessWatch,
+    finish: (given, call) => {
+      const { request, caller } = call;
+      const { authInfo } = caller;
+      const answer = inputOfLinks(given, call);
+      if (!answer.result) return { ...answer, error: withModernCode(answer.error, request) };
+      if (!served.isKnownResult(answer.result, 'modern')) return { status: 200, error: resultNotServed };
+      if (answer.result.resultType === 'input_required') {
+        const lacking = missingFor(call, Object.values(readInputRequests(answer.result.inputRequests) ?? {}));
+        if (lacking) return lacking;
+      }
+      const told =
+        request.method === 'server/discover'
+          ? declareExtensions(answer.result)
+          : gate.filterResult(request.method, answer.result, authInfo, answer.by);
+      return { ...answer, result: states.seal(told, request, authInfo) };
+    },
+    passes: (method) => served.passes(method, 'server', 'modern'),
+    ended: ({ caller }) => calls.end(principalKey(caller.authInfo)),
+  };
+
+  const checkParameters = createParameterCheck();
+
+  /** Fault of a request, found before a server sees it. */
+  const checkRequest = async (
+    backend: Backend,
+    request: RequestMessage,
+    caller: Caller,
+  ): Promise<Answer | undefined> => {
+    const mismatch =
+      checkMirroredHeaders(caller.headers, request) ?? (await checkParameters(backend, request, caller));
+    return mismatch && headerMismatch(mismatch);
+  };
+
+  const backends = createBackends({
+    ...options,
+    publish: listeners.publish,
+    older,
+    async check(backend, { request, caller }) {
+      const wrong = await checkRequest(backend, request, caller);
+      if (wrong || backend.checksScopes) return wrong;
+      const refusal = await gate.check(messagesOf(request), caller.authInfo, backend.server);
+      return refusal && refusalAnswer(refusal);
+    },
+  });
+
+  const listen = async (
+    backend: Backend,
+    request: RequestMessage,
+    { caller, reply }: From,
+  ): Promise<Refusal | undefined> => {
+    const principal = principalKey(caller.authInfo);
+    // Until its stream is open it is a call: a server may be made to say what there is to listen to.
+    if (!calls.begin(principal)) return { reason: 'too_many_calls', id: request.id };
+    const discovery = await backend.discover(caller).finally(() => calls.end(principal));
+    if (reply.isClosed) return undefined;
+    const answer = listeners.open({ request, caller, reply }, backend, discovery);
+    if (answer) sendAnswer(reply, request.id, answer);
+    return undefined;
+  };
+
+  const call = (backend: Backend, asked: RequestMessage, { caller, reply }: From): Refusal | undefined => {
+    const request = states.open(withServedCapabilities(asked, served), caller.authInfo);
+    if (!request) sendAnswer(reply, asked.id, stateNotValid);
+    if (!request || reply.isClosed) return undefined;
+    if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
+    const httpCall = new HttpCall(request, awaitLinks({ request, caller }), reply, callOptions);
+    httpCall.cancelWith(backend.begin(httpCall));
+    return undefined;
+  };
+
+  let isClosing = false;
+  return {
+    async serve(exchange, posted) {
+      if (isClosing) return { reason: 'closing' };
+      const { authInfo, headers, reply } = exchange;
+      const { isBatch, list, requests } = posted.messages;
+      const [message] = list;
+      const [request] = requests;
+      const caller: Caller = { authInfo, headers, request: () => toWebRequest(exchange, url) };
+      const isCall = request !== undefined && request.method !== listenMethod;
+      const backend = await (isCall ? backends.currentSoon(caller) : backends.current(caller));
+
+      const isPlain =
+        isCall && !isBatch && namesModernRevision(headers, request) && isLeftTo(backend, request);
+      const method = message?.method;
+      const isServed =
+        !message ||
+        method === undefined ||
+        (served.passes(method, 'client', 'modern') && isOfItsKind(message));
+      const wrong =
+        (isPlain ? undefined : checkEnvelope(headers, posted)) ??
+        (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
+        (request && (await checkRequest(backend, request, caller)));
+      if (wrong) sendAnswer(reply, request?.id, wrong);
+      if (wrong || reply.isClosed) return undefined;
+
+      if (!isServed) {
+        reply.empty(202);
+        return undefined;
+      }
+
+      // A server that is made for this request is asked for the scopes it declares once it is made.
+      if (!backend.checksScopes || request?.method === listenMethod) {
+        const refusal = await gate.check(posted.messages, authInfo, backend.server);
+        if (refusal) return refusal;
+      }
+      if (request?.method === listenMethod) return listen(backend, request, { caller, reply });
+      if (request) return call(backend, request, { caller, reply });
+      if (message) {
+        backend.notify(message, caller);
+        reply.empty(202);
+      }
+      return undefined;
+    },
+    async listTools(authInfo) {
+      const caller: Caller = { authInfo, headers: {}, request: () => new Request(url) };
+      const { begin } = await backends.current(caller);
+      return readToolList(begin, caller);
+    },
+    endListening: listeners.close,
+    async close() {
+      isClosing = true;
+      listeners.close();
+      await backends.close();
+    },
+  };
+}
+
+/** The sender of a request, and the target of its response. */
+interface From {
+  caller: Caller;
+  reply: Reply;
+}
+
+/** Returns true if what is behind says itself what is wrong with the request's `_meta`. */
+function isLeftTo({ checksEnvelope }: Backend, request: RequestMessage): boolean {
+  return checksEnvelope === 'all' || (checksEnvelope === 'values' && hasRequiredMeta(request));
+}

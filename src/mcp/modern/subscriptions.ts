@@ -1,0 +1,143 @@
+import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { AccessWatch } from '../http/access-watch.ts';
+import type { EventStream, Reply } from '../http/reply.ts';
+import type { StreamLimit } from '../http/stream-limit.ts';
+import type { Change } from '../reading/changes.ts';
+import type { RequestMessage } from '../reading/frames.ts';
+import type { Answer, Backend, Caller, Discovery } from './backend.ts';
+import { refusalAnswer } from './error-answers.ts';
+import { honouredFilter, readFilter, type SubscriptionFilter, wants } from './subscription-filter.ts';
+
+/** Clients that listen to changes of an endpoint. */
+export interface Listeners {
+  /**
+   * Answers `subscriptions/listen` with a stream, or gives the answer that says why not.
+   * @param backend tells what the server can do
+   * @param discovery what it told
+   */
+  open(call: Listening, backend: Pick<Backend, 'listen'>, discovery: Discovery): Answer | undefined;
+  /** Notifies all listeners of a change. */
+  publish(change: Change): void;
+  /** Ends all streams, each with its result. */
+  close(): void;
+}
+
+/** A request to listen, and where its answer goes. */
+export interface Listening {
+  request: RequestMessage;
+  caller: Caller;
+  reply: Reply;
+}
+
+/** Limits of listening, and its access watch. */
+export interface ListenersOptions {
+  /** Counts the streams of a principal and of all. */
+  streams: StreamLimit;
+  accessWatch: AccessWatch;
+}
+
+interface Subscription {
+  id: RequestMessage['id'];
+  account: string;
+  filter: SubscriptionFilter;
+  stream: EventStream;
+  serverInfo: unknown;
+}
+
+/**
+ * Creates the listening of 2026-07-28. A stream begins with what is honoured of the wish, every message carries the
+ * subscription's id, and an end that the server wants is a result.
+ * @see MCP 2026-07-28 "Subscriptions" (C5-01, C5-02, T-145)
+ */
+export function createListeners({ streams, accessWatch }: ListenersOptions): Listeners {
+  const subscriptions = new Set<Subscription>();
+
+  return {
+    open({ request, caller, reply }, backend, { capabilities, serverInfo }) {
+      const { authInfo } = caller;
+      if (String(request.id).length > maxIdLength) return idTooLong;
+      const wish = readFilter(request.params?.notifications);
+      if (!wish) return wishMissing;
+      const principal = principalKey(authInfo);
+      const refusal = streams.begin(principal);
+      if (refusal) return refusalAnswer(refusal);
+
+      const filter = honouredFilter(wish, capabilities);
+      const stream = reply.stream();
+      stream.onClose(() => streams.end(principal));
+      const subscription = { id: request.id, account: accountOf(authInfo), filter, stream, serverInfo };
+      say(subscription, 'notifications/subscriptions/acknowledged', { notifications: filter });
+      if (Object.keys(filter).length === 0) {
+        endWithResult(subscription);
+        return undefined;
+      }
+      subscriptions.add(subscription);
+      const unwatch = accessWatch.watch(authInfo, () => endWithResult(subscription));
+      const unlisten = backend.listen?.(
+        filter,
+        { request, caller },
+        { tell: (change) => tell(subscription, change), ended: () => endWithResult(subscription) },
+      );
+      stream.onClose(() => {
+        subscriptions.delete(subscription);
+        unwatch();
+        unlisten?.();
+      });
+      return undefined;
+    },
+    publish(change) {
+      for (const subscription of subscriptions) {
+        const isForThem = change.account === undefined || change.account === subscription.account;
+        if (isForThem) tell(subscription, change);
+      }
+    },
+    close() {
+      for (const subscription of subscriptions) endWithResult(subscription);
+    },
+  };
+}
+
+/** Issuer and subject of a caller: whose data it is, whatever client looks at it. */
+export function accountOf({ issuer, subject }: AuthInfo): string {
+  return JSON.stringify([issuer, subject]);
+}
+
+function say({ id, stream }: Subscription, method: string, params: Record<string, unknown> = {}): void {
+  const _meta = { ...(params._meta as object | undefined), [SUBSCRIPTION_ID_META_KEY]: id };
+  stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } }));
+}
+
+function tell(subscription: Subscription, change: Change): void {
+  if (wants(subscription.filter, change)) say(subscription, change.method, change.params);
+}
+
+function endWithResult({ id, stream, serverInfo }: Subscription): void {
+  const _meta = {
+    [SUBSCRIPTION_ID_META_KEY]: id,
+    ...(serverInfo === undefined ? {} : { [SERVER_INFO_META_KEY]: serverInfo }),
+  };
+  stream.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } }));
+  stream.end();
+}
+
+/** Longest id of a subscription, in characters: every message of its stream repeats it. */
+const maxIdLength = 1024;
+
+const idTooLong: Answer = {
+  status: 400,
+  error: {
+    code: errorCodes.invalidRequest,
+    message: 'Invalid request: the id of a subscription is too long.',
+  },
+};
+
+const wishMissing: Answer = {
+  status: 200,
+  error: {
+    code: errorCodes.invalidParams,
+    message:
+      'Invalid params: notifications must say what to listen to, each kind with true or a list of URIs.',
+  },
+};

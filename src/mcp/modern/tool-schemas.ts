@@ -1,0 +1,61 @@
+import type { McpLike } from '../sdk/server-source.ts';
+import type { Backend, Caller } from './backend.ts';
+import { readToolList } from './tool-list.ts';
+
+/** Finds the input schemas of a server's tools. */
+export interface SchemaLookup {
+  /** The input schema of a tool; undefined if there is no such tool. The same object until it changes. */
+  find(tool: string, caller: Caller): Promise<unknown>;
+  /** Reads the list anew when it is next asked for something. */
+  forget(): void;
+}
+
+/** Tool data that servers made with the SDK's `McpServer` provide without a list request. */
+interface TellsSchemas {
+  toolInputSchemaJson(name: string): unknown;
+}
+
+/**
+ * Creates the look-up: by asking the server object, or else from one `tools/list`, kept until the list changes.
+ * @param begin see {@link Backend.begin}
+ */
+export function createSchemaLookup(server: McpLike, begin: Backend['begin']): SchemaLookup {
+  if (!tellsSchemas(server)) return createListedSchemas(begin);
+  return { find: async (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
+}
+
+/**
+ * Creates the look-up in the list of tools, which is read when it is first needed, and again if that failed.
+ * @param begin see {@link Backend.begin}
+ */
+export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
+  let reading: Promise<ListedSchemas> | undefined;
+  return {
+    async find(tool, caller) {
+      reading ??= readSchemas(begin, caller);
+      const current = reading;
+      const { schemas, isWhole } = await current;
+      if (!isWhole && reading === current) reading = undefined;
+      return schemas.get(tool);
+    },
+    forget() {
+      reading = undefined;
+    },
+  };
+}
+
+/** Result of a list of tools. */
+interface ListedSchemas {
+  schemas: Map<unknown, unknown>;
+  /** True if the server answered for every page. */
+  isWhole: boolean;
+}
+
+function tellsSchemas(server: McpLike): server is McpLike & TellsSchemas {
+  return 'toolInputSchemaJson' in server && typeof server.toolInputSchemaJson === 'function';
+}
+
+async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<ListedSchemas> {
+  const { tools, isWhole } = await readToolList(begin, caller);
+  return { schemas: new Map(tools.map(({ name, inputSchema }) => [name, inputSchema])), isWhole };
+}

@@ -1,0 +1,46 @@
+import type { Message } from './frames.ts';
+
+/** A notification for those who listen to changes, not for a request. */
+export interface Change {
+  method: string;
+  params?: Record<string, unknown>;
+  /** Issuer and subject it is for; absent if it is for everyone. */
+  account?: string;
+}
+
+const changeMethods = new Set([
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]);
+
+/**
+ * Reads a message of a server as a change that clients can listen to.
+ * @returns undefined if it is none
+ * @see MCP 2026-07-28 "Subscriptions" (C5-01)
+ */
+export function changeOf({ method, params }: Message): Change | undefined {
+  if (method === undefined || !changeMethods.has(method)) return undefined;
+  // Everybody hears of it: what else one caller had the server say goes nowhere (T-218).
+  if (method !== 'notifications/resources/updated') return { method };
+  return { method, params: { uri: params?.uri } };
+}
+
+/** Narrows what a server of one account said: a change of data is told to that account, that a list changed to everyone. */
+export function narrowed({ method, params }: Change, account: string): Change {
+  if (method !== 'notifications/resources/updated') return { method };
+  return { method, account, ...(params ? { params } : {}) };
+}
+
+/**
+ * Returns what clients are told if any list of a server may be another than before, for the lists whose changes it announces.
+ * @param capabilities of the server
+ * @see MCP 2025-11-25 tools "List Changed Notification" (FA-44)
+ */
+export function changesOfLists(capabilities: unknown): Message[] {
+  const offered = Object(capabilities) as Record<string, { listChanged?: unknown } | undefined>;
+  return ['tools', 'prompts', 'resources']
+    .filter((name) => offered[name]?.listChanged === true)
+    .map((name) => ({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` }));
+}

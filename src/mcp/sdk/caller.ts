@@ -1,0 +1,55 @@
+import type { AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
+import { isRecord } from '../reading/record.ts';
+
+/** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
+export interface CallContext {
+  http?: { authInfo?: { extra?: Record<string, unknown> } };
+  authInfo?: { extra?: Record<string, unknown> };
+}
+
+/**
+ * Hands the caller over to an MCP server in the SDK's form. The token is not in it (T-105); `resourceMetadataUrl`, for
+ * challenges the server's own scope checks write, is of the resource the token was issued for.
+ */
+export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
+  const known = sdkAuthInfos.get(caller);
+  if (known) return known;
+  const made: SdkAuthInfo = Object.freeze({
+    token: '',
+    clientId: caller.clientId,
+    scopes: Object.freeze([...caller.scopes]) as string[],
+    expiresAt: caller.expiresAt,
+    // Parsed when somebody looks, which on most calls nobody does.
+    get resource() {
+      return new URL(caller.audience);
+    },
+    get resourceMetadataUrl() {
+      return protectedResourceMetadataUrl(caller.audience);
+    },
+    extra: Object.freeze({ caller }),
+  });
+  if (Object.isFrozen(caller)) sdkAuthInfos.set(caller, made);
+  return made;
+}
+
+/** Callers that cannot change any more, in the SDK's form: frozen, because calls of one token share them. */
+const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
+
+/**
+ * Returns a tool, prompt or resource who is calling it.
+ * @param context the context its handler was called with
+ * @throws TypeError without a context; Error outside of a Gatehouse endpoint, if nobody was identified
+ */
+export function callerOf(context: CallContext): AuthInfo {
+  if (!isRecord(context))
+    throw new TypeError(
+      'callerOf needs the context a handler is called with: the second argument of a tool that takes input, the first of one that takes none.',
+    );
+  const { http, authInfo }: CallContext = context;
+  const caller = (http?.authInfo ?? authInfo)?.extra?.caller;
+  if (caller === undefined)
+    throw new Error('Nobody was identified for this call: serve it behind a Gatehouse MCP endpoint.');
+  return caller as AuthInfo;
+}

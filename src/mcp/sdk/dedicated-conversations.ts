@@ -1,0 +1,176 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type {
+  Conversation,
+  Conversations,
+  InitializeParams,
+  InitializeResult,
+  JsonRpcError,
+  Listener,
+  Opening,
+  Sender,
+} from '../protocol.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
+import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
+import { requireNewServer } from './made-server.ts';
+import { ServerLine } from './multiplexed-transport.ts';
+import { checkAnswered, withServedRevision } from './negotiation.ts';
+import type { Answer, Call, Party } from './participants.ts';
+import { isElsewhere, type McpLike, type ServerSource } from './server-source.ts';
+import { uniqueId } from './unique-id.ts';
+
+/** Parts of the conversations. */
+export interface ConversationsOptions {
+  source: ServerSource;
+  logger: Logger;
+}
+
+const initializedAlready: JsonRpcError = {
+  code: errorCodes.invalidRequest,
+  message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
+};
+const notInitialized: JsonRpcError = {
+  code: errorCodes.invalidRequest,
+  message: 'Invalid request: the client cannot be asked before initialize was answered.',
+};
+
+/** A conversation with a server of its own. */
+class DedicatedConversation implements Conversation, Party {
+  readonly server: McpLike;
+  readonly sessionId = uniqueId();
+  readonly calls = new InFlightMap<number, Call>();
+  readonly #line: ServerLine;
+  readonly #listener: Listener;
+  readonly #logger: Logger;
+  readonly #onEnd: (conversation: DedicatedConversation) => void;
+  /** Undefined if who opened it says what its client cannot be asked. */
+  readonly #abilities: ClientAbilities | undefined;
+  #state: 'opening' | 'open' | 'ended' = 'opening';
+  #level: LogLevel | undefined;
+  #hasLogs = false;
+
+  constructor(
+    server: McpLike,
+    abilities: ClientAbilities | undefined,
+    listener: Listener,
+    { source, logger }: ConversationsOptions,
+    onEnd: (conversation: DedicatedConversation) => void,
+  ) {
+    this.server = server;
+    this.#abilities = abilities;
+    this.#listener = listener;
+    this.#logger = logger;
+    this.#onEnd = onEnd;
+    this.#line = new ServerLine({
+      sole: this,
+      isElsewhere: isElsewhere(source),
+      announce: (notification) => this.hear(notification),
+      onClose: () => this.#serverClosed(),
+      logger,
+    });
+  }
+
+  /** Has the server answer `initialize`. */
+  async begin(initialize: InitializeParams, sender: Sender): Promise<Opening> {
+    const { result, error } = await this.#line.open(this.server, withServedRevision(initialize), sender);
+    if (error) return { error };
+    const initialized = result as InitializeResult;
+    const notServed = checkAnswered(initialized);
+    if (notServed) return { error: notServed };
+    this.#state = 'open';
+    this.#hasLogs = initialized.capabilities.logging !== undefined;
+    return { conversation: this, result: initialized };
+  }
+
+  say(message: Message, sender: Sender): void {
+    if (this.#state !== 'open') return;
+    if (message.method === undefined) this.#line.answer(this, message);
+    else if (message.id === undefined) this.#line.notify(this, message, sender);
+    else this.#request(message as RequestMessage, sender);
+  }
+
+  async end(): Promise<void> {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#onEnd(this);
+    try {
+      await this.server.close();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'an MCP server failed to close');
+    }
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    if (this.#state === 'open' && !isBelow(this.#level, message)) this.#listener.hear(message, relatedTo);
+  }
+
+  checkRequest(request: RequestMessage): JsonRpcError | undefined {
+    if (this.#state !== 'open') return notInitialized;
+    return this.#abilities && checkAbility(this.#abilities, request);
+  }
+
+  #request(request: RequestMessage, sender: Sender): void {
+    const { id, method, params } = request;
+    if (method === 'initialize') this.#refuse(id, initializedAlready);
+    // Either version of the SDK calls a level there is not an internal error.
+    else if (method === 'logging/setLevel' && this.#hasLogs && !isLogLevel(params?.level))
+      this.#refuse(id, noSuchLevel);
+    else {
+      if (method === 'logging/setLevel' && isLogLevel(params?.level)) this.#level = params.level;
+      this.#line.call(this, request, sender);
+    }
+  }
+
+  #refuse(id: RequestId, error: JsonRpcError): void {
+    const answer: Answer = { jsonrpc: '2.0', id, error };
+    queueMicrotask(() => this.hear(answer));
+  }
+
+  #serverClosed(): void {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'ended';
+    this.#onEnd(this);
+    if (wasOpen) this.#listener.ended();
+  }
+}
+
+/**
+ * Creates conversations each of which has a server of its own, made for who opened it. `initialize` is answered by
+ * that server.
+ */
+export function createDedicatedConversations(options: ConversationsOptions): Conversations {
+  const conversations = new InFlightMap<string, DedicatedConversation>();
+  const forget = (ended: DedicatedConversation): void => {
+    conversations.delete(ended.sessionId);
+  };
+
+  return {
+    async open(initialize, sender, listener) {
+      const { authInfo } = sender;
+      const made = await options.source.create({ era: 'legacy', ...(authInfo && { authInfo }) });
+      const abilities = sender.answersUndeclared ? undefined : readAbilities(Object(initialize.capabilities));
+      const conversation = new DedicatedConversation(
+        requireNewServer(made),
+        abilities,
+        listener,
+        options,
+        forget,
+      );
+      conversations.set(conversation.sessionId, conversation);
+      try {
+        const opening = await conversation.begin(initialize, sender);
+        if ('error' in opening) await conversation.end();
+        return opening;
+      } catch (error) {
+        await conversation.end();
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all(conversations.values().map((conversation) => conversation.end()));
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { JsonRpcError } from '../protocol.ts';
+import type { Message } from '../reading/frames.ts';
+
+/** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+/** Answers a level there is not (C6-04). */
+export const noSuchLevel: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid params: there is no such log level.',
+};
+
+/** One of the levels of RFC 5424. */
+export type LogLevel = (typeof levels)[number];
+
+/** Type guard for log levels. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return (levels as readonly unknown[]).includes(value);
+}
+
+/**
+ * Returns true if a message of a server is a log message below the level its client has set. Before a level is set a
+ * client gets all of them, as the SDK does it.
+ * @see MCP 2025-11-25 "Logging"
+ */
+export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {
+  if (level === undefined || method !== 'notifications/message' || !isLogLevel(params?.level)) return false;
+  return levels.indexOf(params.level) < levels.indexOf(level);
+}

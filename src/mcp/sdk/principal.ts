@@ -1,0 +1,117 @@
+import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
+import type { Conversations, InitializeParams, Listener } from '../protocol.ts';
+import { allCapabilities, readAbilities } from './client-abilities.ts';
+import type { ConversationsOptions } from './dedicated-conversations.ts';
+import { createSharedConversations } from './one-server.ts';
+
+/** Parts of the conversations of principals. */
+export interface PrincipalConversationsOptions extends ConversationsOptions {
+  /** Milliseconds that an unused server is kept; five minutes by default. */
+  idleMs?: number;
+}
+
+/**
+ * The capabilities of requests of our own, known by their identity: any server of the principal may answer them, so
+ * that none is made for them if there is one.
+ */
+export const anyCapabilities: Record<string, unknown> = Object.freeze({});
+
+/** The conversations of one principal whose client can be asked the same. */
+interface Own {
+  conversations: Conversations;
+  /** Number of servers that are open or being opened. */
+  open: number;
+  idle?: NodeJS.Timeout;
+}
+
+/**
+ * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
+ * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended. It is
+ * told what the client can be asked; a client that says now this, now that, has a server for each. If the source says
+ * so, one serves all clients of an account instead, and is told that they can be asked everything.
+ */
+export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
+  const { source, logger, idleMs = 300_000 } = options;
+  const isOfAccount = source.sharing === 'account';
+  const principals = new Map<string, Own>();
+
+  const enter = (key: string, make: () => Conversations): Own => {
+    const own = principals.get(key) ?? { conversations: make(), open: 0 };
+    principals.set(key, own);
+    clearTimeout(own.idle);
+    own.open++;
+    return own;
+  };
+  /** Returns what is called when a conversation is over; the second time it does nothing. */
+  const leaveOnce = (key: string, own: Own): (() => void) => {
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      own.open--;
+      if (own.open > 0 || principals.get(key) !== own) return;
+      own.idle = setTimeout(() => {
+        principals.delete(key);
+        void own.conversations.close();
+      }, idleMs).unref();
+    };
+  };
+
+  const keyFor = (authInfo: AuthInfo | undefined, capabilities: InitializeParams['capabilities']): string => {
+    if (!authInfo) return '';
+    if (isOfAccount) return accountKeyPrefix(authInfo);
+    const prefix = `${principalKey(authInfo)} `;
+    const own = `${prefix}${JSON.stringify(readAbilities(capabilities))}`;
+    if (capabilities !== anyCapabilities) return own;
+    return [...principals.keys()].find((key) => key.startsWith(prefix)) ?? own;
+  };
+
+  return {
+    async open(initialize, sender, listener) {
+      const { authInfo } = sender;
+      const capabilities = isOfAccount ? allCapabilities : initialize.capabilities;
+      const key = keyFor(authInfo, capabilities);
+      const own = enter(key, () =>
+        createSharedConversations({
+          capabilities,
+          source: {
+            sharing: source.sharing,
+            create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),
+          },
+          logger,
+        }),
+      );
+      const leave = leaveOnce(key, own);
+      const leaving: Listener = {
+        hear: (message, relatedTo) => listener.hear(message, relatedTo),
+        ended() {
+          leave();
+          listener.ended();
+        },
+      };
+      try {
+        const opening = await own.conversations.open(initialize, sender, leaving);
+        if ('error' in opening) {
+          leave();
+          return opening;
+        }
+        const { conversation, result } = opening;
+        const end = (): Promise<void> => {
+          leave();
+          return conversation.end();
+        };
+        const say: typeof conversation.say = (...said) => conversation.say(...said);
+        return { conversation: { server: conversation.server, say, end }, result };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async close() {
+      const all = [...principals.values()];
+      principals.clear();
+      for (const { idle } of all) clearTimeout(idle);
+      await Promise.all(all.map(({ conversations }) => conversations.close()));
+    },
+  };
+}

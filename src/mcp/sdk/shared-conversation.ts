@@ -1,0 +1,176 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Conversation, InitializeParams, JsonRpcError, Listener, Sender } from '../protocol.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
+import { maxElicitations, openElicitations } from './elicitations.ts';
+import { methodNotFound } from './json-rpc-errors.ts';
+import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
+import type { Answer, Call, Party } from './participants.ts';
+import type { Guest, SharedServer } from './shared-server.ts';
+import { uniqueId } from './unique-id.ts';
+
+/** Most resources one conversation may be subscribed to. */
+const maxSubscriptions = 1000;
+
+const initializedAlready: JsonRpcError = {
+  code: errorCodes.invalidRequest,
+  message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
+};
+const tooManySubscriptions: JsonRpcError = {
+  code: -32000,
+  message: `A session may be subscribed to ${maxSubscriptions} resources at most. Unsubscribe from some first.`,
+};
+
+/**
+ * A conversation with a server that serves others too. What is a matter of one conversation, the server does not see:
+ * `initialize`, `ping`, the log level, and who of several is subscribed.
+ */
+export class SharedConversation implements Conversation, Party, Guest {
+  readonly sessionId = uniqueId();
+  readonly calls = new InFlightMap<number, Call>();
+  readonly #shared: SharedServer;
+  readonly #listener: Listener;
+  readonly #abilities: ClientAbilities;
+  /** Resources it is subscribed to, and for whom. */
+  #subscribed: Map<string, AuthInfo | undefined> | undefined;
+  /** Elicitations by URL whose end it has not been told of. */
+  #elicitations: Set<string> | undefined;
+  #level: LogLevel | undefined;
+  #isInitialized = false;
+  #isEnded = false;
+
+  constructor(shared: SharedServer, { capabilities }: InitializeParams, listener: Listener) {
+    this.#shared = shared;
+    this.#listener = listener;
+    this.#abilities = readAbilities(capabilities);
+  }
+
+  get server(): SharedServer['server'] {
+    return this.#shared.server;
+  }
+
+  say(message: Message, sender: Sender): void {
+    if (this.#isEnded) return;
+    if (message.method === undefined) this.#shared.line.answer(this, message);
+    else if (message.id !== undefined) this.#request(message as RequestMessage, sender);
+    else if (message.method === 'notifications/initialized') this.#isInitialized = true;
+    else this.#shared.line.notify(this, message, sender);
+  }
+
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#leave();
+    this.#shared.line.release(this, {});
+    for (const [uri, authInfo] of this.#subscribed ?? []) {
+      const othersStay = this.#shared.subscriptions.remove(uri, this);
+      if (!othersStay) this.#shared.ask('resources/unsubscribe', { uri }, authInfo ? { authInfo } : {});
+    }
+  }
+
+  /** The server closed by itself. */
+  serverClosed(): void {
+    if (this.#isEnded) return;
+    this.#leave();
+    this.#listener.ended();
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    if (this.#isEnded || isBelow(this.#level, message)) return;
+    for (const id of openElicitations(message)) this.#elicit(id);
+    this.#listener.hear(message, relatedTo);
+  }
+
+  /** Returns true if it is concerned by a notification that is about what the server offers. */
+  wants({ method, params }: Message): boolean {
+    if (method !== 'notifications/elicitation/complete') return this.#isInitialized;
+    return this.#elicitations?.delete(params?.elicitationId as string) ?? false;
+  }
+
+  checkRequest(request: RequestMessage): JsonRpcError | undefined {
+    return checkAbility(this.#abilities, request);
+  }
+
+  #request(request: RequestMessage, sender: Sender): void {
+    const { id, method, params } = request;
+    if (method === 'initialize') this.#answer(id, { error: initializedAlready });
+    else if (method === 'ping') this.#answer(id, { result: {} });
+    else if (method === 'logging/setLevel') this.#answer(id, this.#setLevel(params?.level));
+    else if (method === 'resources/subscribe') this.#subscribe(request, sender);
+    else if (method === 'resources/unsubscribe') this.#unsubscribe(request, sender);
+    else if (this.#shared.isForEveryone) this.#requestOfMany(request, sender);
+    else this.#shared.line.call(this, request, sender);
+  }
+
+  /** Tasks are a person's own, and the server would show them to all. */
+  #requestOfMany(request: RequestMessage, sender: Sender): void {
+    if (request.method.startsWith('tasks/')) {
+      this.#answer(request.id, { error: methodNotFound });
+      return;
+    }
+    const { task: _task, ...params } = request.params ?? {};
+    this.#shared.line.call(
+      this,
+      request.params?.task === undefined ? request : { ...request, params },
+      sender,
+    );
+  }
+
+  #setLevel(level: unknown): Pick<Answer, 'result' | 'error'> {
+    if (!this.#shared.declares('logging')) return { error: methodNotFound };
+    if (!isLogLevel(level)) return { error: noSuchLevel };
+    this.#level = level;
+    return { result: {} };
+  }
+
+  #subscribe(request: RequestMessage, sender: Sender): void {
+    const uri = request.params?.uri;
+    const isNew = typeof uri === 'string' && !this.#subscribed?.has(uri);
+    if (isNew && this.#subscribed?.size === maxSubscriptions) {
+      this.#answer(request.id, { error: tooManySubscriptions });
+      return;
+    }
+    // Noted before the server answers: the first update may come before the answer, and end() must find it.
+    if (isNew) this.#note(uri, sender.authInfo);
+    this.#shared.line.call(this, request, sender, ({ error }) => {
+      if (isNew && error) this.#forget(uri);
+    });
+  }
+
+  #unsubscribe(request: RequestMessage, sender: Sender): void {
+    const uri = request.params?.uri;
+    const othersStay = typeof uri === 'string' && this.#forget(uri);
+    if (othersStay) this.#answer(request.id, { result: {} });
+    else this.#shared.line.call(this, request, sender);
+  }
+
+  #note(uri: string, authInfo: AuthInfo | undefined): void {
+    this.#subscribed ??= new Map();
+    this.#subscribed.set(uri, authInfo);
+    this.#shared.subscriptions.add(uri, this);
+  }
+
+  #forget(uri: string): boolean {
+    this.#subscribed?.delete(uri);
+    return this.#shared.subscriptions.remove(uri, this);
+  }
+
+  #elicit(id: string): void {
+    this.#elicitations ??= new Set();
+    this.#elicitations.add(id);
+    const [oldest] = this.#elicitations;
+    if (this.#elicitations.size > maxElicitations && oldest !== undefined) this.#elicitations.delete(oldest);
+  }
+
+  /** Answers for the server. Later, as the server would: who says something hears nothing before it has said it. */
+  #answer(id: RequestId, answer: Pick<Answer, 'result' | 'error'>): void {
+    queueMicrotask(() => this.hear({ jsonrpc: '2.0', id, ...answer } as Answer));
+  }
+
+  #leave(): void {
+    this.#isEnded = true;
+    this.#shared.conversations.delete(this.sessionId);
+  }
+}

@@ -1,0 +1,137 @@
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { newestLegacyRevision } from '../http/era.ts';
+import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from '../protocol.ts';
+import type { Message, RequestMessage } from '../reading/frames.ts';
+import { ServerLine } from './multiplexed-transport.ts';
+import { checkAnswered, negotiateRevision } from './negotiation.ts';
+import { isElsewhere, type McpLike, type ServerSource } from './server-source.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** Client information that the front sends to a shared server. */
+const frontParams = {
+  protocolVersion: newestLegacyRevision,
+  clientInfo: { name: 'gatehouse', version: '1' },
+};
+
+/** Parts of the server that serves many. */
+export interface SharedServerOptions {
+  /** Client capabilities declared to it. */
+  capabilities: InitializeParams['capabilities'];
+  /** Source of the server. */
+  source: Pick<ServerSource, 'sharing'>;
+  logger: Logger;
+}
+
+/** Takes out what is a person's own: a server that cannot tell them apart would mix it. */
+function withoutPersonal(result: InitializeResult): InitializeResult {
+  const { logging: _logging, tasks: _tasks, ...capabilities } = result.capabilities;
+  return { ...result, capabilities };
+}
+
+/** A conversation, as the server that serves many knows it. */
+export interface Guest {
+  /** Returns true if it is concerned by a notification that is about what the server offers. */
+  wants(notification: Message): boolean;
+  hear(notification: Message): void;
+  end(): Promise<void>;
+  /** The server closed by itself. */
+  serverClosed(): void;
+}
+
+/** One server with all its conversations. It was initialized once, by the front. */
+export class SharedServer {
+  readonly server: McpLike;
+  readonly line: ServerLine;
+  /** True if it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
+  readonly isForEveryone: boolean;
+  /** By the ids that the server knows them by. */
+  readonly conversations = new InFlightMap<string, Guest>();
+  readonly subscriptions = new Subscriptions<Guest>();
+  readonly #logger: Logger;
+  readonly #capabilities: InitializeParams['capabilities'];
+  #result: InitializeResult | undefined;
+  /** Responses to `initialize`, by the agreed revision. */
+  readonly #results = new Map<string, InitializeResult>();
+
+  constructor(server: McpLike, { capabilities, source, logger }: SharedServerOptions) {
+    this.server = server;
+    this.#capabilities = capabilities;
+    this.#logger = logger;
+    this.isForEveryone = source.sharing === 'everyone';
+    this.line = new ServerLine({
+      isElsewhere: isElsewhere(source),
+      isForEveryone: this.isForEveryone,
+      announce: (notification) => this.#announce(notification),
+      onClose: () => this.#closed(),
+      logger,
+    });
+  }
+
+  /**
+   * Connects and initializes the server.
+   * @returns the error it answers `initialize` with, or what is wrong with its answer, if anything
+   * @throws what its `connect` throws
+   */
+  async start(): Promise<JsonRpcError | undefined> {
+    const capabilities = this.isForEveryone ? {} : this.#capabilities;
+    const params: InitializeParams = { ...frontParams, capabilities };
+    const { result, error } = await this.line.open(this.server, params, {});
+    if (error) return error;
+    const initialized = result as InitializeResult;
+    this.#result = this.isForEveryone ? withoutPersonal(initialized) : initialized;
+    const notServed = checkAnswered(this.#result);
+    if (notServed) return notServed;
+    this.line.notify(undefined, { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
+    // The front keeps each client's level itself, so the server has to send all it has.
+    if (this.declares('logging')) this.ask('logging/setLevel', { level: 'debug' });
+    return undefined;
+  }
+
+  /** The server's answer to `initialize`, in the revision of one client: the same object for all of that revision. */
+  resultFor(requested: string): InitializeResult {
+    const result = this.#result as InitializeResult;
+    const { supportedVersions } = this.line;
+    const protocolVersion = negotiateRevision(requested, result.protocolVersion, supportedVersions);
+    const known = this.#results.get(protocolVersion);
+    if (known) return known;
+    const made = { ...result, protocolVersion };
+    this.#results.set(protocolVersion, made);
+    return made;
+  }
+
+  /** Returns true if the server declares a capability. */
+  declares(capability: string): boolean {
+    return this.#result?.capabilities[capability] !== undefined;
+  }
+
+  /** Asks the server something of the front's own, whose answer does not matter. */
+  ask(method: string, params: Record<string, unknown>, sender: Sender = {}): void {
+    const request: RequestMessage = { jsonrpc: '2.0', id: 0, method, params };
+    this.line.call(undefined, request, sender);
+  }
+
+  /** Closes the server; its conversations hear nothing of it. */
+  async close(): Promise<void> {
+    await Promise.all(this.conversations.values().map((conversation) => conversation.end()));
+    try {
+      await this.server.close();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'an MCP server failed to close');
+    }
+  }
+
+  #announce(notification: Message): void {
+    const { method, params } = notification;
+    if (method === 'notifications/resources/updated')
+      for (const conversation of this.subscriptions.of(params?.uri)) conversation.hear(notification);
+    else
+      for (const conversation of this.conversations.values())
+        if (conversation.wants(notification)) conversation.hear(notification);
+  }
+
+  #closed(): void {
+    if (this.conversations.size > 0) this.#logger.warn('an MCP server that serves all sessions closed');
+    for (const conversation of this.conversations.values()) conversation.serverClosed();
+  }
+}
