@@ -1,8 +1,8 @@
+import type { McpLike, ServerSource } from './mcp/protocol.ts';
 import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
-import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
-import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
+import { unknownScopesOf } from './mcp/scopes/declared-scopes.ts';
+import type { ScopeRules } from './mcp/scopes/rule-table.ts';
 import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/sdk/server-factory.ts';
-import type { McpLike, ServerSource } from './mcp/sdk/server-source.ts';
 import { SettingsRefused } from './settings/issues.ts';
 import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 

@@ -2,38 +2,33 @@ import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
-import { checkAccept } from './http/accept.ts';
-import type { AccessWatch } from './http/access-watch.ts';
 import { createDispatch, type Preflight, withPreflight } from './http/dispatch.ts';
-import type { Exchange } from './http/exchange.ts';
-import { headerOf } from './http/headers.ts';
-import { createCallLimit } from './http/limits.ts';
+import type { AccessWatch, Exchange, Posted, Serve } from './http/exchange.ts';
+import { checkAccept, headerOf } from './http/headers.ts';
+import { createCallLimit, createStreamLimit } from './http/limits.ts';
 import { closing, toolCalledTooOften, tooManyRequests } from './http/refusal.ts';
-import type { Seal } from './http/seal.ts';
-import { createStreamLimit } from './http/stream-limit.ts';
-import type { Posted, Serve } from './http/transport.ts';
 import { type AccountSessions, createAccountSessions } from './legacy/account-sessions.ts';
-import { createSessionRegistry, type SessionLimits } from './legacy/session-registry.ts';
-import type { SessionsInUse } from './legacy/sessions-in-use.ts';
+import { createSessionRegistry, type SessionLimits, type SessionsInUse } from './legacy/session-registry.ts';
 import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
 import { createModernTransport } from './modern/streamable-http.ts';
-import type { Conversations } from './protocol.ts';
+import { type Conversations, isElsewhere, type Seal, type ServerSource } from './protocol.ts';
 import { createServedMethods, type OpenMethods } from './reading/methods.ts';
 import { checkRestAccept, checkRestMethod, closingConnection, createRestTransport } from './rest/endpoint.ts';
+import type { ScopeRules } from './scopes/rule-table.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
-import type { ScopeRules } from './scopes/scope-rules.ts';
 import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
-import { filterLists } from './sdk/conversation-filters.ts';
-import { createConversations } from './sdk/conversations.ts';
-import { createExtensions, declaringExtensions } from './sdk/extensions.ts';
-import { guardConversations } from './sdk/guarded.ts';
-import { createPrincipalConversations } from './sdk/principal.ts';
-import { isElsewhere, type ServerSource } from './sdk/server-source.ts';
-import { askForLinks } from './upstreams/ask-for-links.ts';
-import { withUpstreams } from './upstreams/caller-upstreams.ts';
-import type { UpstreamAccess } from './upstreams/upstream-access.ts';
+import {
+  createExtensions,
+  declaringExtensions,
+  filterLists,
+  guardConversations,
+} from './sdk/conversation-filters.ts';
+import { createConversations, createPrincipalConversations } from './sdk/conversations.ts';
+import { askForLinks } from './upstreams/link-prompts.ts';
+import type { UpstreamAccess } from './upstreams/missing-input.ts';
+import { withUpstreams } from './upstreams/upstream.ts';
 
 /** Limits of an endpoint for one principal. */
 export interface PrincipalLimits {

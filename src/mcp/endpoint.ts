@@ -3,13 +3,12 @@ import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
-import { checkContentLength } from './http/body-headers.ts';
-import { headerOf } from './http/headers.ts';
+import type { Serve } from './http/exchange.ts';
+import { checkContentLength, headerOf } from './http/headers.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { NodeReply } from './http/node-reply.ts';
 import { createPulse } from './http/pulse.ts';
 import { isRefusal, type Refusal, sendRefusal } from './http/refusal.ts';
-import type { Serve } from './http/transport.ts';
 import type { AccountSessions } from './legacy/account-sessions.ts';
 
 /** Parts of the MCP endpoint. */

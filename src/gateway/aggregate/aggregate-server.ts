@@ -6,11 +6,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import type { Cursors } from '../../mcp/paging.ts';
-import type { InitializeParams, Sender } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type { InitializeParams, McpLike, Message, RequestMessage, Sender } from '../../mcp/protocol.ts';
 import { callerOf } from '../../mcp/sdk/caller.ts';
 import { internalError, requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
-import type { McpLike } from '../../mcp/sdk/mcp-like.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { withAbsence } from '../steps/absence.ts';

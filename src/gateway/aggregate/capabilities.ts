@@ -1,4 +1,4 @@
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 
 type Capabilities = Record<string, unknown>;
 

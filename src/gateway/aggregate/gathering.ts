@@ -1,5 +1,4 @@
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord, type JsonRpcError } from '../../mcp/protocol.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Member } from './member.ts';
 

@@ -5,9 +5,9 @@ import type {
   InitializeParams,
   InitializeResult,
   JsonRpcError,
+  Message,
   Sender,
 } from '../../mcp/protocol.ts';
-import type { Message } from '../../mcp/reading/frames.ts';
 import { backendError } from '../backends/backend-errors.ts';
 
 /** One of several backends, as all conversations with it have it. */

@@ -1,6 +1,4 @@
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord, type JsonRpcError, type Message, type RequestMessage } from '../../mcp/protocol.ts';
 import { finalName, finalUri, type Split, splitName, splitUri } from './final-names.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,4 @@
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import type { JsonRpcError, RequestMessage } from '../../mcp/protocol.ts';
 import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 

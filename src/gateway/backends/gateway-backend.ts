@@ -1,4 +1,4 @@
-import type { ServerSource } from '../../mcp/sdk/server-source.ts';
+import type { ServerSource } from '../../mcp/protocol.ts';
 
 /** State of the backend, for its operator. */
 export interface BackendStatus {

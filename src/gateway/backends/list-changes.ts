@@ -1,5 +1,4 @@
-import type { Message } from '../../mcp/reading/frames.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord, type Message } from '../../mcp/protocol.ts';
 
 const lists = ['tools', 'prompts', 'resources'];
 

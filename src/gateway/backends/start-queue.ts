@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import type { RequestMessage } from '../../mcp/protocol.ts';
 
 /** Most that waits for a process to be ready, in characters. */
 const maxQueued = 16 * 1024 * 1024;

@@ -1,10 +1,8 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { isRefusal, type Refusal } from '../../mcp/http/refusal.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
+import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { changesOfLists } from '../../mcp/reading/changes.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
-import type { McpLike } from '../../mcp/sdk/server-source.ts';
 import { StartProgress } from '../../mcp/sdk/start-progress.ts';
 import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import type { Logger } from '../../observability/logger.ts';

@@ -1,5 +1,5 @@
 import { HeldBytes } from '../../mcp/http/held-bytes.ts';
-import type { ServerSource } from '../../mcp/sdk/server-source.ts';
+import type { ServerSource } from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/reading/frames.ts';
+import type { Message } from '../../mcp/protocol.ts';
 
 /** A request by which a client changes what a server keeps of it. */
 interface Change {

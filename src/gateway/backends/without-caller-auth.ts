@@ -1,4 +1,4 @@
-import type { Message } from '../../mcp/reading/frames.ts';
+import type { Message } from '../../mcp/protocol.ts';
 
 /**
  * Takes credentials out of a message that its caller put there: `_meta.auth` is for the gateway alone to fill (B7-17).

@@ -1,5 +1,5 @@
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
+import { patienceOf } from '../../mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {

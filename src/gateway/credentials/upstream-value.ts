@@ -1,7 +1,6 @@
 import type { JsonRpcError } from '../../mcp/protocol.ts';
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
-import { inputOfLink } from '../../mcp/upstreams/link-needed.ts';
-import type { MissingLink } from '../../mcp/upstreams/upstream-access.ts';
+import { inputOfLink, type MissingLink } from '../../mcp/upstreams/missing-input.ts';
+import { patienceOf } from '../../mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {

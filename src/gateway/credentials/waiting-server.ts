@@ -1,10 +1,15 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../client/transports/session-memory.ts';
-import type { InitializeResult, JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type {
+  InitializeResult,
+  JsonRpcError,
+  McpLike,
+  Message,
+  RequestMessage,
+  ServerSource,
+} from '../../mcp/protocol.ts';
 import { callerOf } from '../../mcp/sdk/caller.ts';
 import { isLogLevel, noSuchLevel } from '../../mcp/sdk/log-level.ts';
-import type { McpLike, ServerSource } from '../../mcp/sdk/server-source.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';

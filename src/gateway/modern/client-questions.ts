@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 
 /** An answer of a client to what it was asked. */
 export type ClientAnswer =

@@ -1,4 +1,4 @@
-import type { Caller } from '../../mcp/modern/backend.ts';
+import type { Caller } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 
 /** Longest time a result is kept, whatever its server says, in milliseconds. */

@@ -4,11 +4,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import type { Backend, Caller } from '../../mcp/modern/backend.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message } from '../../mcp/reading/frames.ts';
+import type { Backend, Caller, JsonRpcError, McpLike, Message } from '../../mcp/protocol.ts';
 import { callerOf } from '../../mcp/sdk/caller.ts';
-import type { McpLike } from '../../mcp/sdk/mcp-like.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

@@ -1,5 +1,5 @@
-import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import type { Answer, Caller } from '../../mcp/protocol.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Discoveries } from './discoveries.ts';

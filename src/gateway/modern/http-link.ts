@@ -2,12 +2,16 @@ import { isAboutTheRequest } from '../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../collections/fair-queue.ts';
 import type { HeldBytes } from '../../mcp/http/held-bytes.ts';
-import type { Answer, Caller } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { namedBy } from '../../mcp/modern/mirrored-headers.ts';
-import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import {
+  type Answer,
+  type Caller,
+  type JsonRpcError,
+  type Message,
+  modernRevision,
+  type RequestMessage,
+} from '../../mcp/protocol.ts';
 import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';

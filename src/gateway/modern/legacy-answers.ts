@@ -1,7 +1,11 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { legacyRevisions, newestLegacyRevision } from '../../mcp/http/era.ts';
-import type { InitializeResult, JsonRpcError } from '../../mcp/protocol.ts';
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import {
+  type InitializeResult,
+  type JsonRpcError,
+  legacyRevisions,
+  newestLegacyRevision,
+  type RequestMessage,
+} from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /**

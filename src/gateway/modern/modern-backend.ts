@@ -1,7 +1,7 @@
 import { paramHeaders } from '../../client/transports/param-headers.ts';
-import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts';
 import { discoverBy } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
+import { createRecentSchemas } from '../../mcp/modern/tool-schemas.ts';
+import type { Answer, Backend, Call, Caller } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Discoveries } from './discoveries.ts';
 import { ModernCall } from './modern-call.ts';

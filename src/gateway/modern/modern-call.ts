@@ -1,6 +1,5 @@
-import type { Answer, Call } from '../../mcp/modern/backend.ts';
-import { progressTokenOf, withIds } from '../../mcp/modern/inner-ids.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { progressTokenOf, withIds } from '../../mcp/modern/envelope.ts';
+import type { Answer, Call, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { withoutCallerAuth } from '../backends/without-caller-auth.ts';

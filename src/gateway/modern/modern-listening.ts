@@ -1,8 +1,14 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
-import type { Call, ChangeListener } from '../../mcp/modern/backend.ts';
-import { listenMethod, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
-import { type Change, changeOf } from '../../mcp/reading/changes.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import type {
+  Call,
+  Change,
+  ChangeListener,
+  Message,
+  RequestMessage,
+  SubscriptionFilter,
+} from '../../mcp/protocol.ts';
+import { changeOf } from '../../mcp/reading/changes.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
 /** First and longest wait before a subscription that broke is opened again, in milliseconds. */

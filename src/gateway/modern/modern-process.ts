@@ -1,11 +1,9 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { isRefusal, type Refusal } from '../../mcp/http/refusal.ts';
-import type { Answer } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
-import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import type { Answer, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';

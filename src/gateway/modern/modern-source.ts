@@ -1,4 +1,4 @@
-import type { McpLike, ServerContext, ServerSource } from '../../mcp/sdk/server-source.ts';
+import type { McpLike, ServerContext, ServerSource } from '../../mcp/protocol.ts';
 import { Discoveries } from './discoveries.ts';
 import { EraServer } from './era-server.ts';
 import { Eras } from './eras.ts';

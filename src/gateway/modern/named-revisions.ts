@@ -1,5 +1,4 @@
-import { modernRevision } from '../../mcp/modern/envelope.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
+import { type JsonRpcError, modernRevision } from '../../mcp/protocol.ts';
 
 /** A server's response of any form. */
 interface Answered {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../mcp/modern/backend.ts';
+import type { Caller } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
 /** Somebody for whom the gateway itself asks a server that serves everybody. */

@@ -1,6 +1,5 @@
-import type { Backend, Call } from '../../mcp/modern/backend.ts';
-import { honouredFilter, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
-import type { Change } from '../../mcp/reading/changes.ts';
+import { honouredFilter } from '../../mcp/modern/subscriptions.ts';
+import type { Backend, Call, Change, SubscriptionFilter } from '../../mcp/protocol.ts';
 
 /** Milliseconds that the confirmation of a subscription may take before the subscription counts. */
 const confirmMs = 10_000;

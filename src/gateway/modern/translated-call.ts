@@ -1,6 +1,4 @@
-import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type { Answer, Backend, Caller, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
 import { resultNotServed } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';

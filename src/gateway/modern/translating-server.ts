@@ -1,12 +1,16 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import type { Backend, Caller } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
-import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import {
+  type Backend,
+  type Caller,
+  type McpLike,
+  type Message,
+  modernRevision,
+  type RequestMessage,
+} from '../../mcp/protocol.ts';
 import { callerOf } from '../../mcp/sdk/caller.ts';
 import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
-import type { McpLike } from '../../mcp/sdk/mcp-like.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { ClientQuestions } from './client-questions.ts';
 import { initializeResult } from './legacy-answers.ts';

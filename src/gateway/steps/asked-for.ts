@@ -1,5 +1,5 @@
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
-import { readOperations } from '../../mcp/reading/operations.ts';
+import type { RequestMessage } from '../../mcp/protocol.ts';
+import { readOperations } from '../../mcp/reading/messages.ts';
 import type { Listed } from './listed.ts';
 
 /** Target of a request: one tool, prompt or resource, by its name. */

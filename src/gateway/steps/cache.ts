@@ -1,5 +1,5 @@
 import { plainJson } from '../../collections/exact-json.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type { Message, RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 import { lists } from './listed.ts';

@@ -1,4 +1,4 @@
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
+import type { RequestMessage } from '../../mcp/protocol.ts';
 import { askedFor } from './asked-for.ts';
 import type { Entry } from './listed.ts';
 import { notFound } from './not-found.ts';

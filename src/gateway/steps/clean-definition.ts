@@ -1,4 +1,4 @@
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { cleanText, hasUnseen, isUnclean } from './clean-text.ts';
 import { isTooLarge } from './definition-bounds.ts';

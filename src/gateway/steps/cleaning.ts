@@ -1,7 +1,5 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message } from '../../mcp/reading/frames.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord, type JsonRpcError, type Message } from '../../mcp/protocol.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import { isTooLarge } from './definition-bounds.ts';
 import type { Entry } from './listed.ts';
 

@@ -1,10 +1,7 @@
 import { setBounded } from '../../collections/caches.ts';
 import { plainJson } from '../../collections/exact-json.ts';
-import type { Seal } from '../../mcp/http/seal.ts';
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
-import { openElicitations } from '../../mcp/sdk/elicitations.ts';
+import { isRecord, type JsonRpcError, type RequestMessage, type Seal } from '../../mcp/protocol.ts';
+import { openElicitations } from '../../mcp/sdk/shared-conversation.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';

@@ -1,5 +1,4 @@
-import type { RequestMessage } from '../../mcp/reading/frames.ts';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord, type RequestMessage } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { askedFor } from './asked-for.ts';
 import { calledTool } from './called-tool.ts';

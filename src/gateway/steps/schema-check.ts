@@ -1,5 +1,5 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
-import { isRecord } from '../../mcp/reading/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 
 /** Most of what does not fit that is said, in characters. */
 const maxSaid = 1000;

@@ -1,5 +1,4 @@
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message, RequestMessage } from '../../mcp/reading/frames.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
 /** The answer to a request. */

@@ -1,8 +1,6 @@
-import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backend.ts';
 import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
-import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
-import type { Message } from '../../mcp/reading/frames.ts';
+import { createRecentSchemas } from '../../mcp/modern/tool-schemas.ts';
+import type { Backend, Call, Answer as HttpAnswer, Message, SubscriptionFilter } from '../../mcp/protocol.ts';
 import { requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { Chain, Way } from './chain.ts';
 import type { Answer } from './step.ts';

@@ -1,7 +1,6 @@
-import type { JsonRpcError } from '../../mcp/protocol.ts';
-import type { Message } from '../../mcp/reading/frames.ts';
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
+import type { JsonRpcError, Message } from '../../mcp/protocol.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { patienceOf } from '../../mcp/upstreams/upstream.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { waitFor } from '../credentials/wait-for.ts';

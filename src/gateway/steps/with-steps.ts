@@ -1,5 +1,4 @@
-import type { Backend } from '../../mcp/modern/backend.ts';
-import type { McpLike, ServerSource } from '../../mcp/sdk/server-source.ts';
+import type { Backend, McpLike, ServerSource } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain } from './chain.ts';
 import type { Step } from './step.ts';

@@ -1,19 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import { modernRevision } from '../modern/envelope.ts';
-import { maxInitializeBytes } from '../reading/initialize.ts';
+import { legacyRevisions, modernRevision } from '../protocol.ts';
 import { parseJson } from '../reading/json.ts';
-import { readMessages, withPlainContent } from '../reading/messages.ts';
+import { maxInitializeBytes, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isMethodOfMcp } from '../reading/methods.ts';
-import { checkAccept } from './accept.ts';
-import { readBody, takeWholeBody } from './body.ts';
-import { checkContentEncoding, checkContentLength, checkContentType } from './body-headers.ts';
-import { createBodyTurns } from './body-turns.ts';
-import { isLegacyPost } from './era.ts';
-import type { Exchange } from './exchange.ts';
-import { headerOf } from './headers.ts';
-import { checkMethod } from './method.ts';
+import { createBodyTurns, readBody, takeWholeBody } from './body.ts';
+import type { Exchange, Posted, Serve } from './exchange.ts';
+import {
+  checkAccept,
+  checkContentEncoding,
+  checkContentLength,
+  checkContentType,
+  checkMethod,
+  headerOf,
+} from './headers.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
-import type { Posted, Serve } from './transport.ts';
 
 /** Checks of a request before a transport sees it. */
 export interface Preflight {
@@ -129,4 +131,32 @@ export function createDispatch({ legacy, modern }: Eras, body: BodyReading): Ser
 
 function textOf(value: string | string[] | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
+}
+
+/**
+ * Returns true if a POST belongs to a revision up to 2025-11-25. Its own content decides; an absent header never leads
+ * to weaker checks, only to the rules of the other era (B5-16, T-133). Two plain cases are decided here, because the
+ * SDK's classification parses the whole message.
+ * @see MCP 2026-07-28 lifecycle "Dual-era servers"
+ */
+export function isLegacyPost(headers: IncomingHttpHeaders, { value, messages }: Posted): boolean {
+  const version = headerOf(headers, 'mcp-protocol-version');
+  const method = headerOf(headers, 'mcp-method');
+  const [message] = messages.list;
+  if (!messages.isBatch && message?.method !== undefined) {
+    const meta = message.params?._meta as Record<string, unknown> | undefined;
+    const claimsModern = typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta;
+    const namesLegacy = version === undefined || legacyRevisions.includes(String(version));
+    if (claimsModern && !namesLegacy) return false;
+    if (!claimsModern && namesLegacy && method === undefined) return true;
+  }
+  const name = headerOf(headers, 'mcp-name');
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body: value,
+    ...(version === undefined ? {} : { protocolVersionHeader: String(version) }),
+    ...(method === undefined ? {} : { mcpMethodHeader: String(method) }),
+    ...(name === undefined ? {} : { mcpNameHeader: String(name) }),
+  });
+  return outcome.kind === 'legacy';
 }

@@ -1,22 +1,23 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Counts the calls a principal has in flight, over all transports of an endpoint. */
 export interface CallLimit {
   /**
-   * Counts calls that begin, one unless told.
+   * Counts calls that begin, one by default.
    * @param principal see `principalKey`
-   * @returns whether they may begin; if that would be too many, none is counted
+   * @returns true if they may begin; if that would be too many, none is counted
    */
   begin(principal: string, calls?: number): boolean;
-  /** Counts calls that ended, one unless told. */
+  /** Counts calls that ended, one by default. */
   end(principal: string, calls?: number): void;
 }
 
-/** A limit of calls that also tells when none runs. */
+/** A limit of calls that can also wait until none runs. */
 export interface CallCount extends CallLimit {
   /**
    * Resolves when no call runs.
-   * @param patienceMs longest wait, in milliseconds; then it resolves whatever runs
+   * @param patienceMs maximum wait, in milliseconds; then it resolves although calls run
    */
   whenNoneRuns(patienceMs: number): Promise<void>;
   /** Returns the number of calls that run. */
@@ -52,6 +53,32 @@ export function createCallLimit(max: number): CallCount {
       await promise;
       clearTimeout(patience);
       waiting.delete(resolve);
+    },
+  };
+}
+
+/** Counts open streams that belong to no session. */
+export interface StreamLimit {
+  /** Counts a stream that opens. @returns the refusal if it may not */
+  begin(principal: string): Refusal | undefined;
+  /** Counts a stream that closed. */
+  end(principal: string): void;
+}
+
+/** Creates the count of streams, of each principal and of all (T-144, T-145). */
+export function createStreamLimit(maxPerPrincipal: number, maxTotal: number): StreamLimit {
+  const own: CallLimit = createCallLimit(maxPerPrincipal);
+  let total = 0;
+  return {
+    begin(principal) {
+      if (total >= maxTotal) return { reason: 'sessions_exhausted', headers: { 'Retry-After': '60' } };
+      if (!own.begin(principal)) return { reason: 'too_many_streams', headers: { 'Retry-After': '60' } };
+      total++;
+      return undefined;
+    },
+    end(principal) {
+      own.end(principal);
+      total--;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { EventStream } from './exchange.ts';
 import { HeldWriter, type Recipient } from './held-writer.ts';
 import type { Pulse, Pulsed } from './pulse.ts';
-import type { EventStream } from './reply.ts';
 
 /** JSON leaves them as they are, events too; but clients that split text as Python does end a line there (T-139). */
 const breaksOfSomeClients = /[\u0085\u2028\u2029]/g;

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { WriteBatcher } from '../../net/write-batcher.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
+import type { EventStream, Reply } from './exchange.ts';
 import { smallBytes } from './held-bytes.ts';
 import { HeldWriter, type Recipient } from './held-writer.ts';
 import { NodeEventStream } from './node-event-stream.ts';
 import type { Pulse } from './pulse.ts';
-import type { EventStream, Reply } from './reply.ts';
 
 type ReplyHeaders = Readonly<Record<string, string>>;
 

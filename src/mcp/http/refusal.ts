@@ -1,6 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Reply } from './reply.ts';
 
 /** Reason why a request is rejected before any MCP server sees it. */
 export type RefusalReason =
@@ -42,10 +41,10 @@ export type RefusalReason =
   | 'insufficient_scope'
   | 'closing';
 
-/** A refusal, with what of the request its answer repeats. */
+/** A refusal, and the parts of the request that its response repeats. */
 export interface Refusal {
   reason: RefusalReason;
-  /** Id of the request it answers, if there is exactly one. */
+  /** Id of the refused request, if there is exactly one. */
   id?: RequestId;
   headers?: Record<string, string>;
   data?: Record<string, unknown>;
@@ -249,11 +248,16 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
   closing: { status: 503, code: -32000, message: 'The server is stopping. Try again in a moment.' },
 };
 
+/** Sends a response with JSON. */
+export interface JsonReply {
+  json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
+}
+
 /**
  * Writes a refusal as a JSON-RPC error with its HTTP status.
  * @see MCP transports "Sending Messages to the Server"; JSON-RPC 2.0 section 5.1
  */
-export function sendRefusal({ reason, id, headers = {}, data }: Refusal, reply: Pick<Reply, 'json'>): void {
+export function sendRefusal({ reason, id, headers = {}, data }: Refusal, reply: JsonReply): void {
   const { status, code, message } = rows[reason];
   const error = { code, message, ...(data === undefined ? {} : { data }) };
   reply.json(status, { jsonrpc: '2.0', id: id ?? null, error }, headers);

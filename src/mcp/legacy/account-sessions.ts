@@ -1,6 +1,6 @@
 import { type AuthInfo, accountKeyPrefix, clientOfPrincipal } from '../../oauth/auth-info.ts';
 import type { McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
-import { hashGrant } from './session-grant.ts';
+import { hashGrant } from './session-keys.ts';
 import type { SessionRegistry } from './session-registry.ts';
 
 /** An MCP session as the person it acts for may see it. */

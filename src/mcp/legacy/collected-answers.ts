@@ -1,6 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { JsonRpcError } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
 /**
  * The answers to the requests of one body or one line, gathered until none is missing. Ids are told apart as JSON

@@ -6,8 +6,7 @@ import type {
   StoredEvent,
   StoredStream,
 } from '../../storage/mcp-sessions.ts';
-import type { Seal } from '../http/seal.ts';
-import type { JsonRpcError } from '../protocol.ts';
+import type { JsonRpcError, Seal } from '../protocol.ts';
 
 /** A stream as it was kept, with its events behind a position. */
 export type KeptStream = StoredStream & { events: StoredEvent[] };

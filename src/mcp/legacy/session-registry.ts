@@ -1,21 +1,23 @@
-import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
+import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
-import type { AccessWatch } from '../http/access-watch.ts';
 import { Deadlines } from '../http/deadlines.ts';
+import type { AccessWatch } from '../http/exchange.ts';
 import type { CallLimit } from '../http/limits.ts';
-import type { Seal } from '../http/seal.ts';
-import type { Conversations, InitializeParams, InitializeResult, JsonRpcError, Sender } from '../protocol.ts';
+import type {
+  Conversations,
+  InitializeParams,
+  InitializeResult,
+  JsonRpcError,
+  Seal,
+  Sender,
+} from '../protocol.ts';
 import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
-import { grantHashOf } from './session-grant.ts';
-import { createSessionId, hashSessionId } from './session-keys.ts';
+import { createSessionId, grantHashOf, hashSessionId } from './session-keys.ts';
 import { SessionStreams } from './session-streams.ts';
-import { watchSessions } from './session-watch.ts';
-import { createSessionsInUse, type SessionsInUse } from './sessions-in-use.ts';
 
 /** Limits of sessions: their number, their idle time, and the events kept for them. */
 export interface SessionLimits extends EventRetention {
@@ -312,4 +314,79 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
 function initializeContext(key: string): string {
   return JSON.stringify(['initialize', key]);
+}
+
+/** Parts of the watch. */
+export interface SessionWatchOptions {
+  store: Pick<McpSessionStore, 'othersMark' | 'filterPresent'>;
+  /** Keys of the sessions this process holds. */
+  held: () => readonly string[];
+  /** Lets go of sessions that another process has ended. */
+  onGone: (keys: ReadonlySet<string>) => void;
+  logger: Pick<Logger, 'warn'>;
+  /** Pause between two looks, in milliseconds; 300 by default. */
+  intervalMs?: number;
+}
+
+/** Keys asked for at once, so that nobody's request waits long behind the answer. */
+const batchSize = 500;
+
+/**
+ * Watches for sessions that another process ends: an operator's command, or another server on the database. The storage
+ * is asked only when somebody else wrote to it.
+ * @returns ends the watch
+ */
+export function watchSessions(options: SessionWatchOptions): () => void {
+  const { store, held, onGone, logger, intervalMs = 300 } = options;
+  let seen: string | undefined;
+  let isLooking = false;
+
+  const look = async (): Promise<void> => {
+    const keys = held();
+    if (keys.length === 0) return;
+    const mark = await store.othersMark();
+    if (mark === seen) return;
+    const gone = new Set(keys);
+    for (let at = 0; at < keys.length; at += batchSize)
+      for (const key of await store.filterPresent(keys.slice(at, at + batchSize))) gone.delete(key);
+    if (gone.size > 0) onGone(gone);
+    seen = mark;
+  };
+
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    look()
+      .catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be looked for'))
+      .finally(() => {
+        isLooking = false;
+      });
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Notes the use of the sessions a registry holds in the storage, and gives the keys of those in use. */
+export type NoteUse = () => Promise<readonly string[]>;
+
+/** The registries on one storage: what each knows of the use of its sessions counts when any of them sweeps. */
+export interface SessionsInUse {
+  /** @returns takes the registry out again */
+  add(noteUse: NoteUse): () => void;
+  /** Has each registry note what it knows; gives the keys of all sessions in use. */
+  note(): Promise<string[]>;
+}
+
+/** Creates the list of registries, empty. */
+export function createSessionsInUse(): SessionsInUse {
+  const registries = new Set<NoteUse>();
+  return {
+    add(noteUse) {
+      registries.add(noteUse);
+      return () => registries.delete(noteUse);
+    },
+    async note() {
+      return (await Promise.all([...registries].map((noteUse) => noteUse()))).flat();
+    },
+  };
 }

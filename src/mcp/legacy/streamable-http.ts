@@ -1,16 +1,15 @@
 import { principalKey } from '../../oauth/auth-info.ts';
-import { legacyRevisions, revisionWithBatches } from '../http/era.ts';
-import { type Exchange, toWebRequest } from '../http/exchange.ts';
+import { type Exchange, type Posted, type Serve, toWebRequest } from '../http/exchange.ts';
 import { headerOf } from '../http/headers.ts';
 import type { CallLimit } from '../http/limits.ts';
 import { type Refusal, tooManyCalls } from '../http/refusal.ts';
-import type { Posted, Serve } from '../http/transport.ts';
-import { readInitialize } from '../reading/initialize.ts';
+import { legacyRevisions, revisionWithBatches } from '../protocol.ts';
+import { readInitialize } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
-import { parseEventId } from './event-id.ts';
 import { NotRestored } from './restore.ts';
 import type { Session } from './session.ts';
 import type { SessionRegistry } from './session-registry.ts';
+import { parseEventId } from './session-streams.ts';
 
 /** Parts of the transport. */
 export interface StreamableHttpOptions {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -9,11 +10,18 @@ import {
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { textLength } from '../http/held-writer.ts';
-import type { Conversation, InitializeResult, JsonRpcError, Listener } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
-import { isRecord } from '../reading/record.ts';
+import {
+  type Answer,
+  type Call,
+  type Conversation,
+  type InitializeResult,
+  isRecord,
+  type JsonRpcError,
+  type Listener,
+  type Message,
+  type RequestMessage,
+} from '../protocol.ts';
 import { heldBytesExceeded } from '../sdk/json-rpc-errors.ts';
-import type { Answer, Call } from './backend.ts';
 import {
   embeddedRequest,
   inputMethods,
@@ -21,10 +29,9 @@ import {
   missingFor,
   urlElicitations,
 } from './client-inputs.ts';
+import { progressTokenOf } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
-import { progressTokenOf } from './inner-ids.ts';
 import { modernError, modernResult } from './legacy-results.ts';
-import type { ParkedCalls } from './parked-calls.ts';
 
 /** Milliseconds between questions that a server asks together: it may run in another process. */
 const gatheringMs = 10;
@@ -255,3 +262,65 @@ const tooManyParked: Answer = {
     message: 'Too many calls of this client wait for input. Answer some of them first.',
   },
 };
+
+/** A call that waits for its client to come back with input. */
+export interface Parkable {
+  /** Nobody came back for it. */
+  cancel(): void;
+}
+
+interface Parked<Call> {
+  call: Call;
+  principal: string;
+  timer: NodeJS.Timeout;
+  unwatch: () => void;
+}
+
+/** Milliseconds that a call waits for its client; as long as its request state lasts. */
+const waitMs = 600_000;
+
+/** Calls that wait in memory, each under a name nobody can guess. */
+export class ParkedCalls<Call extends Parkable> {
+  readonly #parked = new Map<string, Parked<Call>>();
+  readonly #counts = new Map<string, number>();
+  readonly #maxPerPrincipal: number;
+
+  constructor(maxPerPrincipal: number) {
+    this.#maxPerPrincipal = maxPerPrincipal;
+  }
+
+  /**
+   * Lets a call wait.
+   * @param principal see `principalKey`
+   * @param watch calls back when the access of the caller is revoked, which cancels the call; returns what stops it
+   * @returns its name; undefined if too many calls of the principal wait
+   */
+  park(call: Call, principal: string, watch?: (revoked: () => void) => () => void): string | undefined {
+    const count = this.#counts.get(principal) ?? 0;
+    if (count >= this.#maxPerPrincipal) return undefined;
+    const name = randomBytes(16).toString('base64url');
+    const giveUp = (): void => this.take(name, principal)?.cancel();
+    const timer = setTimeout(giveUp, waitMs).unref();
+    this.#parked.set(name, { call, principal, timer, unwatch: watch?.(giveUp) ?? (() => undefined) });
+    this.#counts.set(principal, count + 1);
+    return name;
+  }
+
+  /** Returns a call back to the principal it belongs to, once. */
+  take(name: string, principal: string): Call | undefined {
+    const parked = this.#parked.get(name);
+    if (parked?.principal !== principal) return undefined;
+    this.#parked.delete(name);
+    clearTimeout(parked.timer);
+    parked.unwatch();
+    const left = (this.#counts.get(principal) ?? 0) - 1;
+    if (left > 0) this.#counts.set(principal, left);
+    else this.#counts.delete(principal);
+    return parked.call;
+  }
+
+  /** Cancels all that wait. */
+  cancelAll(): void {
+    for (const [name, { principal }] of this.#parked) this.take(name, principal)?.cancel();
+  }
+}

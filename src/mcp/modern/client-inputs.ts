@@ -1,10 +1,7 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import type { RequestMessage } from '../reading/frames.ts';
-import { isRecord } from '../reading/record.ts';
-import { usesTools } from '../sdk/client-abilities.ts';
-import type { Answer, Call } from './backend.ts';
+import { type Answer, type Call, isRecord, type JsonRpcError, type RequestMessage } from '../protocol.ts';
+import { usesTools } from '../sdk/negotiation.ts';
 
 /** Methods that may answer that they need input (C4-01). */
 export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);

@@ -2,19 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   classifyInboundRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
+  type RequestId,
 } from '@modelcontextprotocol/server';
-import { isExactNumber } from '../../collections/exact-json.ts';
+import { isExactNumber, isId } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Posted } from '../http/exchange.ts';
 import { headerOf } from '../http/headers.ts';
-import type { Posted } from '../http/transport.ts';
-import type { Message } from '../reading/frames.ts';
-import { isRecord } from '../reading/record.ts';
-import type { Answer } from './backend.ts';
-import { progressTokenOf, withIds } from './inner-ids.ts';
-
-/** The revision all of this serves. */
-export const modernRevision = '2026-07-28';
+import { type Answer, isRecord, type Message, modernRevision } from '../protocol.ts';
 
 /**
  * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision
@@ -68,4 +65,25 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
 export function hasRequiredMeta({ params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
   return isRecord(meta?.[CLIENT_CAPABILITIES_META_KEY]);
+}
+
+/** The progress token a request has, if it is one at all: a string or a number (C6-03). */
+export function progressTokenOf({ params }: Message): RequestId | undefined {
+  const token = (params?._meta as Record<string, unknown> | undefined)?.progressToken;
+  return isId(token) ? token : undefined;
+}
+
+/**
+ * Returns the request another id, which is its progress token as well, if it has one. What else a client wrote beside
+ * the members of a request stays behind: the SDK's servers drop such a message without a word.
+ * @param id unique among all requests of the server it is for (T-127)
+ */
+export function withIds(request: Message, id: number): JSONRPCMessage {
+  const { method, params } = request;
+  const inner = { jsonrpc: '2.0', id, method } as Pick<JSONRPCRequest, 'jsonrpc' | 'id' | 'method'>;
+  if (params === undefined) return inner;
+  const { progressToken, ...meta } = (params._meta ?? {}) as Record<string, unknown>;
+  if (progressToken === undefined) return { ...inner, params };
+  const hasToken = progressTokenOf(request) !== undefined;
+  return { ...inner, params: { ...params, _meta: hasToken ? { ...meta, progressToken: id } : meta } };
 }

@@ -1,10 +1,9 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Reply } from '../http/exchange.ts';
 import { type Refusal, sendRefusal } from '../http/refusal.ts';
-import type { Reply } from '../http/reply.ts';
-import type { JsonRpcError } from '../protocol.ts';
+import type { Answer, JsonRpcError } from '../protocol.ts';
 import { internalError } from '../sdk/json-rpc-errors.ts';
-import type { Answer } from './backend.ts';
 import type { HeaderMismatch } from './mirrored-headers.ts';
 
 /** A header that says something else than the body (B5-04). */

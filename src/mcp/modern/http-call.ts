@@ -1,10 +1,8 @@
-import type { AccessWatch } from '../http/access-watch.ts';
 import type { Deadlines } from '../http/deadlines.ts';
-import type { EventStream, Reply } from '../http/reply.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import type { AccessWatch, EventStream, Reply } from '../http/exchange.ts';
+import type { Answer, Call, Caller, Message, RequestMessage } from '../protocol.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
-import type { Answer, Call, Caller } from './backend.ts';
-import { mayHear } from './log-level.ts';
+import { mayHear } from '../sdk/log-level.ts';
 
 /** Common parts of calls over HTTP. */
 export interface HttpCallOptions {

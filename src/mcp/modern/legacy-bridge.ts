@@ -1,26 +1,33 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { AccessWatch } from '../http/access-watch.ts';
-import { newestLegacyRevision } from '../http/era.ts';
-import type { Conversations, InitializeParams, Listener, Opening } from '../protocol.ts';
-import { type Change, changeOf, narrowed } from '../reading/changes.ts';
-import type { Message } from '../reading/frames.ts';
+import type { AccessWatch } from '../http/exchange.ts';
+import {
+  type Backend,
+  type Call,
+  type Caller,
+  type Change,
+  type Conversations,
+  type InitializeParams,
+  type Listener,
+  type Message,
+  newestLegacyRevision,
+  type Opening,
+  type ServerSource,
+} from '../protocol.ts';
+import { changeOf, narrowed } from '../reading/changes.ts';
 import { messagesOf } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
-import { allCapabilities } from '../sdk/client-abilities.ts';
 import { methodNotFound } from '../sdk/json-rpc-errors.ts';
-import type { ServerSource } from '../sdk/server-source.ts';
+import { allCapabilities } from '../sdk/negotiation.ts';
 import { StartProgress } from '../sdk/start-progress.ts';
-import type { Backend, Call, Caller } from './backend.ts';
-import { BridgedCall, type WatchRevoked } from './bridged-call.ts';
+import { BridgedCall, ParkedCalls, type WatchRevoked } from './bridged-call.ts';
 import { declaredCapabilities } from './client-inputs.ts';
 import { failedInside, refusalAnswer, stateNotValid } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
 import { discoverResult } from './legacy-results.ts';
-import { ParkedCalls } from './parked-calls.ts';
-import { createRecentSchemas } from './recent-schemas.ts';
 import { accountOf } from './subscriptions.ts';
+import { createRecentSchemas } from './tool-schemas.ts';
 
 /** Parts of the bridge. */
 export interface BridgeOptions {

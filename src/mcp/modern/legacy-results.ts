@@ -1,9 +1,12 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { InitializeResult, JsonRpcError } from '../protocol.ts';
-import type { RequestMessage } from '../reading/frames.ts';
-import type { Answer } from './backend.ts';
-import { modernRevision } from './envelope.ts';
+import {
+  type Answer,
+  type InitializeResult,
+  type JsonRpcError,
+  modernRevision,
+  type RequestMessage,
+} from '../protocol.ts';
 
 /** Methods whose results say how long they may be kept (C6-07). */
 const cached = new Set([

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { type ExactNumber, isExactNumber } from '../../collections/exact-json.ts';
+import { headerNamePattern } from '../../oauth/headers.ts';
 import { headerOf } from '../http/headers.ts';
-import type { RequestMessage } from '../reading/frames.ts';
-import { isRecord } from '../reading/record.ts';
+import { type Backend, type Caller, isRecord, type RequestMessage } from '../protocol.ts';
 
 /** A parameter of a tool that is mirrored in a header. */
 export interface MirroredParameter {
@@ -155,4 +155,60 @@ function valueAt(given: unknown, path: readonly string[]): unknown {
   let at = given;
   for (const name of path) at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   return at;
+}
+
+/** Checks the parameters of a call that its headers repeat, against the schema of the tool. */
+export type ParameterCheck = (
+  backend: Backend,
+  request: RequestMessage,
+  caller: Caller,
+) => Promise<HeaderMismatch | undefined>;
+
+/**
+ * Creates the check. A schema is read once.
+ * @see MCP 2026-07-28 transports "Custom Headers from Tool Parameters" (B5-08, B5-10, T-132)
+ */
+export function createParameterCheck(): ParameterCheck {
+  const known = new WeakMap<object, ReturnType<typeof mirroredParameters>>();
+  const parametersOf = (schema: unknown): ReturnType<typeof mirroredParameters> => {
+    if (typeof schema !== 'object' || schema === null) return [];
+    const parameters = known.get(schema) ?? mirroredParameters(schema);
+    known.set(schema, parameters);
+    return parameters;
+  };
+  return async (backend, { method, params }, caller) => {
+    if (method !== 'tools/call' || typeof params?.name !== 'string') return undefined;
+    const schema = await backend.inputSchemaOf?.(params.name, caller);
+    return checkMirroredParameters(caller.headers, parametersOf(schema), params.arguments);
+  };
+}
+
+const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
+
+/**
+ * Reads which parameters of a tool are mirrored in headers. Only declarations under `properties` count. If one declaration
+ * is not valid, none counts: clients drop such a tool.
+ * @param schema the tool's `inputSchema`
+ * @see MCP 2026-07-28 transports "Custom Headers from Tool Parameters" (B5-08, B5-09)
+ */
+export function mirroredParameters(schema: unknown): readonly MirroredParameter[] {
+  const found = [...declarationsIn(schema, [])];
+  const names = new Set(found.map(({ headerName }) => headerName.toLowerCase()));
+  const isRight = found.every(
+    ({ headerName, type }) => headerNamePattern.test(headerName) && mirroredTypes.has(type),
+  );
+  return isRight && names.size === found.length ? found : [];
+}
+
+function* declarationsIn(schema: unknown, path: readonly string[]): Iterable<MirroredParameter> {
+  if (typeof schema !== 'object' || schema === null) return;
+  const { properties, type, 'x-mcp-header': name } = schema as Record<string, unknown>;
+  if (name !== undefined && path.length > 0)
+    yield {
+      path,
+      headerName: typeof name === 'string' ? name : '',
+      type: typeof type === 'string' ? type : '',
+    };
+  if (typeof properties !== 'object' || properties === null) return;
+  for (const [key, member] of Object.entries(properties)) yield* declarationsIn(member, [...path, key]);
 }

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import type { Seal } from '../http/seal.ts';
-import type { RequestMessage } from '../reading/frames.ts';
-import { isRecord } from '../reading/record.ts';
+import { isRecord, type RequestMessage, type Seal } from '../protocol.ts';
 
 /** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
 export interface RequestStates {

@@ -4,18 +4,26 @@ import { headerOf } from '../http/headers.ts';
 import { smallBytes } from '../http/held-bytes.ts';
 import { textLength } from '../http/held-writer.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import { type Change, changeOf, narrowed } from '../reading/changes.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import {
+  type Answer,
+  type Backend,
+  type Call,
+  type Caller,
+  type Change,
+  type JsonRpcError,
+  type McpLike,
+  type Message,
+  modernRevision,
+  type RequestMessage,
+  type ServerSource,
+} from '../protocol.ts';
+import { changeOf, narrowed } from '../reading/changes.ts';
 import { messagesOf } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { callerOf, toSdkAuthInfo } from '../sdk/caller.ts';
 import { askedOf, type CheckWritable, createWritableCheck } from '../sdk/serializable.ts';
-import type { McpLike, ServerSource } from '../sdk/server-source.ts';
-import type { Answer, Backend, Call, Caller } from './backend.ts';
-import { modernRevision } from './envelope.ts';
+import { progressTokenOf, withIds } from './envelope.ts';
 import { failedInside, refusalAnswer, serverGone } from './error-answers.ts';
-import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './subscriptions.ts';
 

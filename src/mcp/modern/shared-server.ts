@@ -2,25 +2,31 @@ import {
   type JSONRPCMessage,
   McpServer,
   type MessageExtraInfo,
+  PerRequestHTTPServerTransport,
   type RequestId,
   Server,
+  type TransportSendOptions,
 } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import { type Change, changeOf } from '../reading/changes.ts';
-import type { Message } from '../reading/frames.ts';
+import {
+  type Backend,
+  type Call,
+  type Caller,
+  type Change,
+  type JsonRpcError,
+  type McpLike,
+  type Message,
+  modernRevision,
+} from '../protocol.ts';
+import { changeOf } from '../reading/changes.ts';
 import { toSdkAuthInfo } from '../sdk/caller.ts';
 import { lazyRequest } from '../sdk/lazy-request.ts';
 import { askedOf, createWritableCheck } from '../sdk/serializable.ts';
-import type { McpLike } from '../sdk/server-source.ts';
-import type { Backend, Call, Caller } from './backend.ts';
-import { modernRevision } from './envelope.ts';
+import { progressTokenOf, withIds } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
-import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
-import { classification, OneServerTransport } from './one-server-transport.ts';
 import { createSchemaLookup } from './tool-schemas.ts';
 
 /** Status of errors that the SDK answers before a handler is asked; those of handlers are 200. */
@@ -178,4 +184,50 @@ function statusOf(code: number, atOnce: boolean): number {
   // Its status is 400 wherever it comes from (C3-05).
   if (code === errorCodes.missingRequiredClientCapability) return 400;
   return (atOnce ? refusalStatus.get(code) : undefined) ?? 200;
+}
+
+/** Context that the server gets with every message. */
+export const classification = { era: 'modern', revision: modernRevision } as const;
+
+/** Takes one message of a server; `relatedTo` is the id of the request during which it was sent, if it is known. */
+export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
+
+/**
+ * A transport for all requests of a server. The SDK binds a server to 2026-07-28 when it is connected to a transport of
+ * the class this one extends; messages are then handed over as to any other transport.
+ */
+export class OneServerTransport extends PerRequestHTTPServerTransport {
+  readonly #hear: Hear;
+  #onEnd: (() => void) | undefined;
+
+  /** @param onEnd called once, when the server or we ended the connection */
+  constructor(hear: Hear, onEnd: () => void) {
+    super({ classification });
+    this.#hear = hear;
+    this.#onEnd = onEnd;
+  }
+
+  /** Has a server hear the messages. @throws what its `connect` throws */
+  async open(server: McpLike): Promise<void> {
+    await server.connect(this);
+  }
+
+  /** Hands the server a message. */
+  deliver(message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void {
+    this.onmessage?.(message, extra);
+  }
+
+  override async start(): Promise<void> {}
+
+  override async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    this.#hear(message, options?.relatedRequestId);
+  }
+
+  override async close(): Promise<void> {
+    const onEnd = this.#onEnd;
+    this.#onEnd = undefined;
+    if (!onEnd) return;
+    this.onclose?.();
+    onEnd();
+  }
 }

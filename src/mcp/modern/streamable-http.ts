@@ -1,16 +1,18 @@
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { AccessWatch } from '../http/access-watch.ts';
 import { Deadlines } from '../http/deadlines.ts';
-import { type Exchange, toWebRequest } from '../http/exchange.ts';
-import type { CallLimit } from '../http/limits.ts';
+import { type AccessWatch, type Exchange, type Posted, type Reply, toWebRequest } from '../http/exchange.ts';
+import type { CallLimit, StreamLimit } from '../http/limits.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { Reply } from '../http/reply.ts';
-import type { Seal } from '../http/seal.ts';
-import type { StreamLimit } from '../http/stream-limit.ts';
-import type { Posted } from '../http/transport.ts';
-import type { Conversations } from '../protocol.ts';
-import type { RequestMessage } from '../reading/frames.ts';
+import type {
+  Answer,
+  Backend,
+  Caller,
+  Conversations,
+  RequestMessage,
+  Seal,
+  ServerSource,
+} from '../protocol.ts';
 import { messagesOf } from '../reading/messages.ts';
 import {
   isOfItsKind,
@@ -19,24 +21,20 @@ import {
   withServedCapabilities,
 } from '../reading/methods.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
-import type { DeclareExtensions } from '../sdk/extensions.ts';
+import type { DeclareExtensions } from '../sdk/conversation-filters.ts';
 import { methodNotServed, resultNotServed } from '../sdk/json-rpc-errors.ts';
-import type { ServerSource } from '../sdk/server-source.ts';
-import { awaitLinks, inputOfLinks } from '../upstreams/input-of-links.ts';
-import type { Answer, Backend, Caller } from './backend.ts';
+import { awaitLinks, inputOfLinks } from '../upstreams/link-prompts.ts';
 import { createBackends } from './backends.ts';
 import { missingFor } from './client-inputs.ts';
 import { checkEnvelope, hasRequiredMeta, namesModernRevision } from './envelope.ts';
 import { headerMismatch, refusalAnswer, sendAnswer, stateNotValid } from './error-answers.ts';
 import { HttpCall, type HttpCallOptions } from './http-call.ts';
+import { readToolList, type ToolList } from './internal-call.ts';
 import { createBridge } from './legacy-bridge.ts';
 import { withModernCode } from './legacy-results.ts';
-import { checkMirroredHeaders } from './mirrored-headers.ts';
-import { createParameterCheck } from './parameter-check.ts';
+import { checkMirroredHeaders, createParameterCheck } from './mirrored-headers.ts';
 import { createRequestStates } from './request-state.ts';
-import { listenMethod } from './subscription-filter.ts';
-import { createListeners } from './subscriptions.ts';
-import { readToolList, type ToolList } from './tool-list.ts';
+import { createListeners, listenMethod } from './subscriptions.ts';
 
 /** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
 export interface ModernTransport {

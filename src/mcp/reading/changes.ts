@@ -1,12 +1,4 @@
-import type { Message } from './frames.ts';
-
-/** A notification for those who listen to changes, not for a request. */
-export interface Change {
-  method: string;
-  params?: Record<string, unknown>;
-  /** Issuer and subject it is for; absent if it is for everyone. */
-  account?: string;
-}
+import type { Change, Message } from '../protocol.ts';
 
 const changeMethods = new Set([
   'notifications/tools/list_changed',

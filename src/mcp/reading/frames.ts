@@ -1,37 +1,10 @@
-import { RELATED_TASK_META_KEY, type RequestId } from '@modelcontextprotocol/server';
+import { RELATED_TASK_META_KEY } from '@modelcontextprotocol/server';
 import { isId } from '../../collections/exact-json.ts';
 import type { Refusal } from '../http/refusal.ts';
-import { isRecord } from './record.ts';
+import { type Frames, isRecord, type Message, type RequestMessage } from '../protocol.ts';
 
 /** Most messages of a batch. */
 export const maxBatchLength = 100;
-
-/** Longest method, name or URI, in characters; servers match them against patterns (T-147). */
-export const maxNameLength = 8192;
-
-/** A JSON-RPC message whose frame was checked, and nothing else of it. */
-export interface Message {
-  jsonrpc: '2.0';
-  /** Absent on notifications. */
-  id?: RequestId;
-  /** Absent on responses. */
-  method?: string;
-  params?: Record<string, unknown>;
-}
-
-/** A JSON-RPC request. */
-export interface RequestMessage extends Message {
-  id: RequestId;
-  method: string;
-}
-
-/** The messages of one body or line. */
-export interface Frames {
-  isBatch: boolean;
-  list: readonly Message[];
-  /** The requests of the list. */
-  requests: readonly RequestMessage[];
-}
 
 /**
  * Reads a JSON value as one JSON-RPC message or a batch of them. Params are not read, apart from `_meta`.

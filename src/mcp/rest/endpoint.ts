@@ -1,13 +1,13 @@
-import { checkAccept } from '../http/accept.ts';
+import type { Serve } from '../http/exchange.ts';
+import { checkAccept } from '../http/headers.ts';
 import { isRefusal, type Refusal } from '../http/refusal.ts';
-import type { Serve } from '../http/transport.ts';
 import {
   checkStatelessPost,
+  createStatelessCalls,
   revisionOf,
   type StatelessTransportOptions,
   senderOf,
 } from '../legacy/stateless.ts';
-import { createStatelessCalls } from '../legacy/stateless-calls.ts';
 
 /** Longest wait for answers unless told, in milliseconds (B7-09). */
 export const defaultRestTimeoutMs = 30_000;

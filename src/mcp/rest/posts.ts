@@ -3,8 +3,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { Deadlines } from '../http/deadlines.ts';
 import { CollectedAnswers, errorAnswer } from '../legacy/collected-answers.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import type { Frames, Message } from '../reading/frames.ts';
+import type { Frames, JsonRpcError, Message } from '../protocol.ts';
 
 /** A POST that is being answered. */
 interface Post {

@@ -1,9 +1,8 @@
 import { isScopeToken } from '../../oauth/scope.ts';
-import { isRecord } from '../reading/record.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { isRecord, type McpLike, type ServerSource } from '../protocol.ts';
 import { isServer } from '../sdk/server-factory.ts';
-import type { McpLike } from '../sdk/server-source.ts';
-import { createRuleTable, type RuleTable } from './rule-table.ts';
-import type { OperationScopes } from './scope-rules.ts';
+import { createRuleTable, type OperationScopes, type RuleTable } from './rule-table.ts';
 
 /** Declarations of a server, and the table made of them on first use. */
 interface Declared {
@@ -93,4 +92,40 @@ export function declaresResources(server: McpLike): boolean {
 
 function innerServer(server: McpLike): object | undefined {
   return 'server' in server && isRecord(server.server) ? server.server : undefined;
+}
+
+/**
+ * Returns the scopes that `declareScopes` names for a server and that nobody can be granted.
+ * @param known the scopes the server has
+ */
+export function unknownScopesOf(server: McpLike, known: readonly string[]): string[] {
+  return scopesDeclaredFor(server).filter((scope) => !known.includes(scope));
+}
+
+/**
+ * Has the servers of a source looked at when they are made: a scope that is declared for one, and that nobody can be
+ * granted, is warned of, once.
+ * @param known the scopes the servers have
+ */
+export function warnOfUnknownScopes(
+  source: ServerSource,
+  known: readonly string[],
+  logger: Pick<Logger, 'warn'>,
+): ServerSource {
+  const warned = new Set<string>();
+  return {
+    ...source,
+    async create(context) {
+      const server = await source.create(context);
+      for (const scope of unknownScopesOf(server, known)) {
+        if (warned.has(scope)) continue;
+        warned.add(scope);
+        logger.warn(
+          { scope },
+          'declareScopes names a scope that server.scopes does not have: nobody can be granted it, so nobody can use what needs it',
+        );
+      }
+      return server;
+    },
+  };
 }

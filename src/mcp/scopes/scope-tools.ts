@@ -1,7 +1,7 @@
 import { setBounded } from '../../collections/caches.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import type { ToolList } from '../modern/tool-list.ts';
-import { operationOn } from '../reading/operations.ts';
+import type { ToolList } from '../modern/internal-call.ts';
+import { operationOn } from '../reading/messages.ts';
 import type { ScopeGate } from './scope-gate.ts';
 
 /** Names of the tools that scopes open. */

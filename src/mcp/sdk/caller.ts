@@ -1,7 +1,8 @@
-import type { AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
+import type { MessageExtraInfo, AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
-import { isRecord } from '../reading/record.ts';
+import { isRecord, type Sender } from '../protocol.ts';
+import { lazyRequest, type RequestBuilder } from './lazy-request.ts';
 
 /** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
 export interface CallContext {
@@ -52,4 +53,58 @@ export function callerOf(context: CallContext): AuthInfo {
   if (caller === undefined)
     throw new Error('Nobody was identified for this call: serve it behind a Gatehouse MCP endpoint.');
   return caller as AuthInfo;
+}
+
+/** HTTP request as tools of SDK version 1 see it. Built on first use. */
+class RequestInfo {
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get headers(): Record<string, string> {
+    return Object.fromEntries(this.#request.headers);
+  }
+
+  get url(): URL {
+    return new URL(this.#request.url);
+  }
+}
+
+/**
+ * Data about the sender that a server gets with a message: `authInfo` in both versions of the SDK, the HTTP request as
+ * `request` in version 2 and `requestInfo` in version 1.
+ */
+export class MessageContext implements MessageExtraInfo {
+  readonly authInfo?: SdkAuthInfo;
+  readonly #sender: Sender;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+    if (sender.authInfo) this.authInfo = toSdkAuthInfo(sender.authInfo);
+  }
+
+  get request(): Request | undefined {
+    return canBuild(this.#sender) ? lazyRequest(this.#sender) : undefined;
+  }
+
+  get requestInfo(): RequestInfo | undefined {
+    const { request } = this;
+    return request && new RequestInfo(request);
+  }
+
+  get closeSSEStream(): (() => void) | undefined {
+    const sender = this.#sender;
+    return sender.closeSSEStream && (() => sender.closeSSEStream?.());
+  }
+
+  get closeStandaloneSSEStream(): (() => void) | undefined {
+    const sender = this.#sender;
+    return sender.closeStandaloneSSEStream && (() => sender.closeStandaloneSSEStream?.());
+  }
+}
+
+function canBuild(sender: Sender): sender is Sender & RequestBuilder {
+  return sender.request !== undefined;
 }

@@ -1,8 +1,18 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { Conversation, Conversations, Listener, Sender } from '../protocol.ts';
-import type { Message } from '../reading/frames.ts';
-import type { FilterResult } from '../scopes/list-filter.ts';
+import { type Logger, loggable } from '../../observability/logger.ts';
+import type {
+  Conversation,
+  Conversations,
+  InitializeResult,
+  Listener,
+  Message,
+  Sender,
+} from '../protocol.ts';
+import { changeOf } from '../reading/changes.ts';
+import { isOfItsKind, type ServedMethods, withoutTask } from '../reading/methods.ts';
+import type { FilterResult } from '../scopes/scope-gate.ts';
+import { methodNotServed, resultNotServed } from './json-rpc-errors.ts';
 
 /** A list that was asked for. */
 interface Asked {
@@ -67,4 +77,119 @@ export function filterLists(conversations: Conversations, filterResult: FilterRe
     },
     close: () => conversations.close(),
   };
+}
+
+/** Adds what the front can do to, and takes what is not served out of, the capabilities in the answer to `initialize` or `server/discover`. */
+export type DeclareExtensions = <Result extends { capabilities?: unknown }>(result: Result) => Result;
+
+/**
+ * Creates what declares the extensions that stand in front of a server, which knows nothing of them. Of what the server
+ * declares itself, what is served stays (T-202).
+ * @param names identifiers of extensions
+ * @see MCP "Extensions" (A13-01, A13-04, A13-11)
+ */
+export function createExtensions(
+  names: readonly string[],
+  served: Pick<ServedMethods, 'capabilities'>,
+): DeclareExtensions {
+  const inFront = Object.fromEntries(names.map((name) => [name, {}]));
+  return (result) => {
+    const given = Object(result.capabilities) as Record<string, unknown>;
+    const capabilities = served.capabilities(given);
+    if (names.length === 0)
+      return capabilities === result.capabilities ? result : { ...result, capabilities };
+    const said = Object.entries(Object(given.extensions) as object).filter(([name]) => names.includes(name));
+    const extensions = { ...inFront, ...Object.fromEntries(said), ...Object(capabilities.extensions) };
+    return { ...result, capabilities: { ...capabilities, extensions } };
+  };
+}
+
+/** Has conversations say in their answer to `initialize` which extensions stand in front of the server. */
+export function declaringExtensions(conversations: Conversations, declare: DeclareExtensions): Conversations {
+  /** A server of all gives every conversation the same answer, and most of them look at none. */
+  const declared = new WeakMap<InitializeResult, InitializeResult>();
+  return {
+    async open(initialize, sender, listener) {
+      const opening = await conversations.open(initialize, sender, listener);
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      const told = declared.get(result) ?? declare(result);
+      declared.set(result, told);
+      return { conversation, result: told };
+    },
+    close: () => conversations.close(),
+  };
+}
+
+/** A message of a server, which may be an answer. */
+type Said = Message & { result?: Record<string, unknown> };
+
+/**
+ * Puts the table of served methods around conversations, whatever transport they are for. A request of either side that
+ * is not served is answered with -32601, and a notification that is not served goes nowhere; capabilities and results
+ * of what is not served stay behind as well (FA-02, FA-13, T-201, T-202).
+ */
+export function guardConversations(
+  conversations: Conversations,
+  served: ServedMethods,
+  logger: Pick<Logger, 'debug'>,
+): Conversations {
+  const note = (method: string, from: string): void =>
+    logger.debug({ method: loggable(method), from }, 'a method that is not served was refused');
+  const prepared = (message: Message): Message => (served.hasTasks ? message : withoutTask(message));
+
+  return {
+    async open(initialize, sender, listener) {
+      let conversation: Conversation | undefined;
+      const refuse = (id: RequestId, method: string): void => {
+        const answer = { jsonrpc: '2.0', id, error: methodNotServed(method) } as Message;
+        conversation?.say(answer, sender);
+      };
+      const guarded: Listener = {
+        hear(message: Said, relatedTo) {
+          const { id, method, result } = message;
+          if (method === undefined) {
+            const isKnown = result === undefined || served.isKnownResult(result, 'legacy');
+            listener.hear(
+              isKnown ? message : ({ jsonrpc: '2.0', id, error: resultNotServed } as Message),
+              relatedTo,
+            );
+          } else if (served.passes(method, 'server', 'legacy') && isOfItsKind(message))
+            listener.hear(plainChange(message) ?? prepared(message), relatedTo);
+          else {
+            note(method, 'server');
+            if (id !== undefined) refuse(id, method);
+          }
+        },
+        ended: () => listener.ended(),
+      };
+      const capabilities = served.capabilities(initialize.capabilities);
+      const opening = await conversations.open({ ...initialize, capabilities }, sender, guarded);
+      if ('error' in opening) return opening;
+      const behind = opening.conversation;
+      conversation = behind;
+      const say = (message: Message, by: Sender): void => {
+        const { id, method } = message;
+        const isServed =
+          method === undefined || (served.passes(method, 'client', 'legacy') && isOfItsKind(message));
+        if (isServed) behind.say(prepared(message), by);
+        else if (method !== undefined) {
+          note(method, 'client');
+          if (id !== undefined)
+            listener.hear({ jsonrpc: '2.0', id, error: methodNotServed(method) } as Message);
+        }
+      };
+      return {
+        conversation: { server: behind.server, say, end: () => behind.end() },
+        result: opening.result,
+      };
+    },
+    close: () => conversations.close(),
+  };
+}
+
+/** A change as everybody may hear it; undefined for any other message. */
+function plainChange(message: Message): Message | undefined {
+  const change = changeOf(message);
+  return change && { jsonrpc: '2.0', ...change };
 }

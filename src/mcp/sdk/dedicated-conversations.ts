@@ -2,25 +2,32 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type {
-  Conversation,
-  Conversations,
-  InitializeParams,
-  InitializeResult,
-  JsonRpcError,
-  Listener,
-  Opening,
-  Sender,
+import {
+  type Conversation,
+  type Conversations,
+  type InitializeParams,
+  type InitializeResult,
+  isElsewhere,
+  type JsonRpcError,
+  type Listener,
+  type McpLike,
+  type Message,
+  type Opening,
+  type RequestMessage,
+  type Sender,
+  type ServerSource,
 } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
-import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
 import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
-import { requireNewServer } from './made-server.ts';
 import { ServerLine } from './multiplexed-transport.ts';
-import { checkAnswered, withServedRevision } from './negotiation.ts';
-import type { Answer, Call, Party } from './participants.ts';
-import { isElsewhere, type McpLike, type ServerSource } from './server-source.ts';
-import { uniqueId } from './unique-id.ts';
+import {
+  type ClientAbilities,
+  checkAbility,
+  checkAnswered,
+  readAbilities,
+  withServedRevision,
+} from './negotiation.ts';
+import { type Answer, type Call, type Party, uniqueId } from './participants.ts';
+import { requireNewServer } from './server-factory.ts';
 
 /** Parts of the conversations. */
 export interface ConversationsOptions {

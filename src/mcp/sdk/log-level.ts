@@ -1,6 +1,6 @@
+import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import type { Message } from '../reading/frames.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
 /** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
@@ -27,4 +27,16 @@ export function isLogLevel(value: unknown): value is LogLevel {
 export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {
   if (level === undefined || method !== 'notifications/message' || !isLogLevel(params?.level)) return false;
   return levels.indexOf(params.level) < levels.indexOf(level);
+}
+
+/**
+ * Returns true if a notification may be sent on the stream of a request: log messages only from the level on that the
+ * request asks for, and none if it asks for none.
+ * @see MCP 2026-07-28 "Logging" (C6-04)
+ */
+export function mayHear({ params }: RequestMessage, notification: Message): boolean {
+  if (notification.method !== 'notifications/message') return true;
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  const wanted = meta?.[LOG_LEVEL_META_KEY];
+  return isLogLevel(wanted) && isLogLevel(notification.params?.level) && !isBelow(wanted, notification);
 }

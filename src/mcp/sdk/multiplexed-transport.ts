@@ -5,14 +5,18 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { InitializeParams, JsonRpcError, Sender } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import type {
+  InitializeParams,
+  JsonRpcError,
+  McpLike,
+  Message,
+  RequestMessage,
+  Sender,
+} from '../protocol.ts';
+import { MessageContext } from './caller.ts';
 import { withLegacyCode } from './json-rpc-errors.ts';
-import { MessageContext } from './message-context.ts';
-import type { Answer, Call, Party } from './participants.ts';
+import { type Answer, type Call, type Party, ServerRequests } from './participants.ts';
 import { askedOf, type CheckWritable, createWritableCheck } from './serializable.ts';
-import { ServerRequests } from './server-requests.ts';
-import type { McpLike } from './server-source.ts';
 
 /** Further participants of a line, beside the callers of running requests. */
 export interface LineOptions {

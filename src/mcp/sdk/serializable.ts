@@ -1,7 +1,6 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import type { JsonRpcError } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
 /** Replacement of a server's message that JSON cannot hold. */
 export const describeUnwritable: JsonRpcError = {

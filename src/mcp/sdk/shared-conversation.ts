@@ -2,15 +2,20 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Conversation, InitializeParams, JsonRpcError, Listener, Sender } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
-import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
-import { maxElicitations, openElicitations } from './elicitations.ts';
+import type {
+  Conversation,
+  InitializeParams,
+  JsonRpcError,
+  Listener,
+  Message,
+  RequestMessage,
+  Sender,
+} from '../protocol.ts';
 import { methodNotFound } from './json-rpc-errors.ts';
 import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
-import type { Answer, Call, Party } from './participants.ts';
+import { type ClientAbilities, checkAbility, readAbilities } from './negotiation.ts';
+import { type Answer, type Call, type Party, uniqueId } from './participants.ts';
 import type { Guest, SharedServer } from './shared-server.ts';
-import { uniqueId } from './unique-id.ts';
 
 /** Most resources one conversation may be subscribed to. */
 const maxSubscriptions = 1000;
@@ -173,4 +178,28 @@ export class SharedConversation implements Conversation, Party, Guest {
     this.#isEnded = true;
     this.#shared.conversations.delete(this.sessionId);
   }
+}
+
+/** Most elicitations by URL a conversation waits for the end of; the oldest is forgotten beyond. */
+export const maxElicitations = 100;
+
+const urlElicitationRequired = -32042;
+const none: readonly string[] = [];
+
+/**
+ * Returns the ids of the elicitations by URL a message of a server begins: as a request, or as an error that asks for
+ * them. Their end is told by a notification that names nothing but the id.
+ * @see MCP 2025-11-25 elicitation "URL Mode Elicitation Requests" and "URL Elicitation Required Error"
+ */
+export function openElicitations({ method, params, error }: Answer): readonly string[] {
+  if (method === 'elicitation/create') return ids([params]);
+  if (error?.code !== urlElicitationRequired) return none;
+  const { elicitations } = (error.data ?? {}) as { elicitations?: unknown };
+  return Array.isArray(elicitations) ? ids(elicitations) : none;
+}
+
+function ids(elicitations: unknown[]): string[] {
+  return elicitations
+    .map((elicitation) => (elicitation as { elicitationId?: unknown } | undefined)?.elicitationId)
+    .filter((id) => typeof id === 'string');
 }

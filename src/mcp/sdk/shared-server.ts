@@ -1,12 +1,19 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { newestLegacyRevision } from '../http/era.ts';
-import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from '../protocol.ts';
-import type { Message, RequestMessage } from '../reading/frames.ts';
+import {
+  type InitializeParams,
+  type InitializeResult,
+  isElsewhere,
+  type JsonRpcError,
+  type McpLike,
+  type Message,
+  newestLegacyRevision,
+  type RequestMessage,
+  type Sender,
+  type ServerSource,
+} from '../protocol.ts';
 import { ServerLine } from './multiplexed-transport.ts';
 import { checkAnswered, negotiateRevision } from './negotiation.ts';
-import { isElsewhere, type McpLike, type ServerSource } from './server-source.ts';
-import { Subscriptions } from './subscriptions.ts';
 
 /** Client information that the front sends to a shared server. */
 const frontParams = {
@@ -133,5 +140,33 @@ export class SharedServer {
   #closed(): void {
     if (this.conversations.size > 0) this.#logger.warn('an MCP server that serves all sessions closed');
     for (const conversation of this.conversations.values()) conversation.serverClosed();
+  }
+}
+
+/** Subscribers of resource updates among the conversations with one server. */
+export class Subscriptions<Subscriber> {
+  readonly #byUri = new Map<unknown, Set<Subscriber>>();
+
+  /** Number of subscribed resources. */
+  get size(): number {
+    return this.#byUri.size;
+  }
+
+  add(uri: string, subscriber: Subscriber): void {
+    const subscribers = this.#byUri.get(uri) ?? new Set();
+    this.#byUri.set(uri, subscribers.add(subscriber));
+  }
+
+  /** @returns whether others stay subscribed */
+  remove(uri: string, subscriber: Subscriber): boolean {
+    const subscribers = this.#byUri.get(uri);
+    subscribers?.delete(subscriber);
+    if (subscribers?.size === 0) this.#byUri.delete(uri);
+    return this.#byUri.has(uri);
+  }
+
+  /** Those who are subscribed at this moment. */
+  of(uri: unknown): Subscriber[] {
+    return [...(this.#byUri.get(uri) ?? [])];
   }
 }

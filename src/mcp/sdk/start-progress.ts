@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../reading/frames.ts';
+import type { Message } from '../protocol.ts';
 
 /** Milliseconds before the first progress notification about a start, and between the next ones. */
 const firstMs = 1000;

@@ -3,14 +3,12 @@ import { LineReader } from '../../collections/line-reader.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../http/refusal.ts';
-import type { Conversations } from '../protocol.ts';
-import type { Message } from '../reading/frames.ts';
-import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
-import { isElsewhere, type ServerSource } from '../sdk/server-source.ts';
+import { type Conversations, isElsewhere, type Message, type ServerSource } from '../protocol.ts';
+import { createServedMethods, type OpenMethods, type ServedMethods } from '../reading/methods.ts';
+import { guardConversations } from '../sdk/conversation-filters.ts';
+import { createConversations } from '../sdk/conversations.ts';
 import { EraSwitch } from './era-switch.ts';
-import { LineWriter } from './line-writer.ts';
-import { readLine } from './lines.ts';
-import { Unanswered } from './unanswered.ts';
+import { LineWriter, readLine, Unanswered } from './lines.ts';
 
 /** Parts of the endpoint for a local host. */
 export interface StdioEndpointOptions {
@@ -129,4 +127,46 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
   stdin.once('close', () => void finish());
   stdin.on('error', () => void close());
   return { ended, close };
+}
+
+/** Options for serving a local host. */
+export interface LocalEndpointOptions {
+  source: ServerSource;
+  /** The account the host acts for, with every scope the server has: who can start this process owns its data. */
+  account: { id: string; scopes: readonly string[] };
+  /** Methods that the server's code opened; none by default. */
+  methods?: OpenMethods;
+  /** Issuer of the accounts. */
+  issuer: string;
+  /** URL of the MCP endpoint whose server this is. */
+  resource: string;
+  stdin: Readable;
+  stdout: Writable;
+  logger: Logger;
+}
+
+/** End of an access that ends with its process: the last second of the year 9999, the latest date that can be written. */
+const neverSeconds = 253_402_300_799;
+
+/** The client of every local host. */
+const localClientId = 'stdio';
+
+/**
+ * Serves an MCP server to a local host over standard input and output. There is no OAuth on it: the host acts for one
+ * account, which `callerOf` gives to the tools as over HTTP.
+ * @see MCP authorization "Protocol Requirements": stdio takes credentials from the environment
+ */
+export function createLocalEndpoint(options: LocalEndpointOptions): StdioEndpoint {
+  const { source, account, issuer, resource, stdin, stdout, logger } = options;
+  const authInfo: AuthInfo = {
+    issuer,
+    subject: account.id,
+    clientId: localClientId,
+    scopes: account.scopes,
+    audience: resource,
+    expiresAt: neverSeconds,
+  };
+  const served = createServedMethods(options.methods);
+  const conversations = guardConversations(createConversations({ source, logger }), served, logger);
+  return createStdioEndpoint({ source, conversations, served, stdin, stdout, authInfo, logger });
 }

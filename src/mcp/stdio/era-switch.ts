@@ -1,12 +1,10 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Conversations } from '../protocol.ts';
-import type { Frames, Message } from '../reading/frames.ts';
+import type { Conversations, Frames, Message, ServerSource } from '../protocol.ts';
 import type { ServedMethods } from '../reading/methods.ts';
-import type { ServerSource } from '../sdk/server-source.ts';
 import { LegacyLink } from './legacy-connection.ts';
-import type { Link, WriteLine } from './link.ts';
+import type { Link, WriteLine } from './lines.ts';
 import { openModernLink } from './modern-connection.ts';
 
 /** Serves a connection of either era. */

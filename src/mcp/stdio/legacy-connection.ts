@@ -2,20 +2,22 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { revisionWithBatches } from '../http/era.ts';
 import { type Refusal, sendRefusal } from '../http/refusal.ts';
 import { CollectedAnswers, errorAnswer, hasRepeatedId } from '../legacy/collected-answers.ts';
-import type {
-  Conversation,
-  Conversations,
-  InitializeParams,
-  JsonRpcError,
-  Listener,
-  Sender,
+import {
+  type Conversation,
+  type Conversations,
+  type Frames,
+  type InitializeParams,
+  type JsonRpcError,
+  type Listener,
+  type Message,
+  type RequestMessage,
+  revisionWithBatches,
+  type Sender,
 } from '../protocol.ts';
-import type { Frames, Message, RequestMessage } from '../reading/frames.ts';
-import { readInitialize } from '../reading/initialize.ts';
-import type { Link, WriteLine } from './link.ts';
+import { readInitialize } from '../reading/messages.ts';
+import type { Link, WriteLine } from './lines.ts';
 
 /** Parts of the link. */
 export interface LegacyLinkOptions {

@@ -2,6 +2,7 @@ import {
   type JSONRPCMessage,
   McpServer,
   type MessageExtraInfo,
+  type RequestId,
   Server,
   type Transport,
   type TransportSendOptions,
@@ -10,14 +11,12 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type Refusal, sendRefusal } from '../http/refusal.ts';
-import type { Frames, Message } from '../reading/frames.ts';
+import type { Frames, Message, ServerSource } from '../protocol.ts';
 import type { ServedMethods } from '../reading/methods.ts';
 import { toSdkAuthInfo } from '../sdk/caller.ts';
 import { methodNotServed } from '../sdk/json-rpc-errors.ts';
 import { createWritableCheck } from '../sdk/serializable.ts';
-import type { ServerSource } from '../sdk/server-source.ts';
-import type { Link, WriteLine } from './link.ts';
-import { OpenProgress } from './open-progress.ts';
+import type { Link, WriteLine } from './lines.ts';
 
 /** Parts of the link. */
 export interface ModernLinkOptions {
@@ -131,5 +130,32 @@ class CallerTransport implements Transport {
 
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version);
+  }
+}
+
+/** Requests of a host for which progress may still be sent: those without a response. */
+export class OpenProgress {
+  /** Progress tokens by the id of their request. */
+  readonly #tokens = new Map<RequestId, unknown>();
+
+  /** Notes what the host asks, and what it does not wait for any more. */
+  heard(list: readonly Message[]): void {
+    for (const { id, method, params } of list) {
+      const meta = params?._meta as Record<string, unknown> | undefined;
+      if (method === 'notifications/cancelled') this.#tokens.delete(params?.requestId as RequestId);
+      else if (method !== undefined && id !== undefined && meta?.progressToken !== undefined)
+        this.#tokens.set(id as RequestId, meta.progressToken);
+    }
+  }
+
+  /**
+   * Returns true if a message of the server may be written: anything but progress of a request that has its answer.
+   * @see MCP 2026-07-28 "Progress" (C6-03)
+   */
+  allows({ id, method, params }: Message): boolean {
+    if (method === 'notifications/progress')
+      return [...this.#tokens.values()].includes(params?.progressToken);
+    if (method === undefined) this.#tokens.delete(id as RequestId);
+    return true;
   }
 }

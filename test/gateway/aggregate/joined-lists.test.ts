@@ -13,7 +13,7 @@ import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import { OpenQuestions } from '../../../src/gateway/aggregate/open-questions.ts';
 import { type ListKind, listKinds } from '../../../src/gateway/aggregate/renaming.ts';
 import { createCursors } from '../../../src/mcp/paging.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -6,7 +6,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
 import type { CredentialSource } from '../../../src/gateway/credentials/credentials.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callerNamed, openTalk } from '../../mcp/sdk/support/talk.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { EraServer } from '../../../src/gateway/modern/era-server.ts';
 import type { Eras } from '../../../src/gateway/modern/eras.ts';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
+import type { Backend } from '../../../src/mcp/protocol.ts';
 import { openTalk, startConversations } from '../../mcp/sdk/support/talk.ts';
 import { RawServer } from '../steps/support/raw-server.ts';
 

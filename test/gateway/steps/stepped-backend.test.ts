@@ -5,10 +5,9 @@ import { z } from 'zod';
 import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
-import type { Change } from '../../../src/mcp/reading/changes.ts';
+import type { Backend, Change } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
 

@@ -6,7 +6,7 @@ import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { createPulse } from '../../../src/mcp/http/pulse.ts';
 import { createWriteBatcher, type WriteBatcher } from '../../../src/net/write-batcher.ts';
 
-// Also the test of src/mcp/http/node-event-stream.ts and the contract src/mcp/http/reply.ts.
+// Also the test of src/mcp/http/node-event-stream.ts and the contract src/mcp/http/exchange.ts.
 let server: Server | undefined;
 afterEach(() => server?.close());
 

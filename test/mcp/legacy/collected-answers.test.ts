@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CollectedAnswers, errorAnswer, hasRepeatedId } from '../../../src/mcp/legacy/collected-answers.ts';
-import type { Message, RequestMessage } from '../../../src/mcp/reading/frames.ts';
+import type { Message, RequestMessage } from '../../../src/mcp/protocol.ts';
 
 const requests = (...ids: (string | number)[]): RequestMessage[] =>
   ids.map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }));

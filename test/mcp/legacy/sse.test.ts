@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Posted } from '../../../src/mcp/http/exchange.ts';
 import { createCallLimit } from '../../../src/mcp/http/limits.ts';
 import { isRefusal } from '../../../src/mcp/http/refusal.ts';
-import type { Posted } from '../../../src/mcp/http/transport.ts';
 import { createSseTransport } from '../../../src/mcp/legacy/sse.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { McpLike, Message } from '../../../src/mcp/protocol.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';
-import type { McpLike } from '../../../src/mcp/sdk/mcp-like.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type SseEndpointOptions, startSseEndpoint } from '../support/sse-endpoint.ts';

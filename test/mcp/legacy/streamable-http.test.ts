@@ -1,7 +1,7 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it } from 'vitest';
 import { callerOf, type McpLike } from '../../../src/mcp/index.ts';
-import type { ServerSource } from '../../../src/mcp/sdk/server-source.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
 import {
   defaultSessionLimits,
   initializeRequest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Posted } from '../../../src/mcp/http/transport.ts';
+import type { Posted } from '../../../src/mcp/http/exchange.ts';
 import { checkEnvelope, namesModernRevision } from '../../../src/mcp/modern/envelope.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Reply } from '../../../src/mcp/http/reply.ts';
+import type { Reply } from '../../../src/mcp/http/exchange.ts';
 import { headerMismatch, sendAnswer, stateNotValid } from '../../../src/mcp/modern/error-answers.ts';
 
 const replyOf = (isClosed: boolean) =>

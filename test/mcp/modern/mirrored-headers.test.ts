@@ -4,7 +4,7 @@ import {
   checkMirroredParameters,
   type MirroredParameter,
 } from '../../../src/mcp/modern/mirrored-headers.ts';
-import type { RequestMessage } from '../../../src/mcp/reading/frames.ts';
+import type { RequestMessage } from '../../../src/mcp/protocol.ts';
 
 const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
 const request = (method: string, params: Record<string, unknown> = {}): RequestMessage => ({

@@ -1,10 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { Answer, Backend } from '../../../src/mcp/modern/backend.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
-import type { McpLike } from '../../../src/mcp/sdk/server-source.ts';
+import type { Answer, Backend, McpLike } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../support/modern-calls.ts';
 import { createTestServer } from '../support/modern-endpoint.ts';

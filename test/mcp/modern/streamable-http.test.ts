@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createCallLimit } from '../../../src/mcp/http/limits.ts';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
+import type { Backend } from '../../../src/mcp/protocol.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
 import { type ModernEndpoint, oneServer, serverEach, startModern } from '../support/modern-endpoint.ts';

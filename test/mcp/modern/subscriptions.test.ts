@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createCallLimit } from '../../../src/mcp/http/limits.ts';
-import { createStreamLimit } from '../../../src/mcp/http/stream-limit.ts';
-import type { ServerSource } from '../../../src/mcp/sdk/server-source.ts';
+import { createCallLimit, createStreamLimit } from '../../../src/mcp/http/limits.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
 import { principalKey } from '../../../src/oauth/auth-info.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
 import {

@@ -1,8 +1,8 @@
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/mcp/modern/backend.ts';
 import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
 import { createListedSchemas } from '../../../src/mcp/modern/tool-schemas.ts';
+import type { Answer } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../support/modern-calls.ts';
 import { createTestServer, modernVersions } from '../support/modern-endpoint.ts';

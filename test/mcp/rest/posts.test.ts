@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../../../src/mcp/http/refusal.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import { RestPosts } from '../../../src/mcp/rest/posts.ts';
 import { rpc } from '../support/served-transport.ts';

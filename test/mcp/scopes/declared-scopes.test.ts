@@ -1,7 +1,7 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { operationOn } from '../../../src/mcp/reading/operations.ts';
+import { operationOn } from '../../../src/mcp/reading/messages.ts';
 import { declaredScopes, declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
 
 const info = { name: 'a', version: '1' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operationOn } from '../../../src/mcp/reading/operations.ts';
+import { operationOn } from '../../../src/mcp/reading/messages.ts';
 import { createRuleTable } from '../../../src/mcp/scopes/rule-table.ts';
 
 const table = createRuleTable({

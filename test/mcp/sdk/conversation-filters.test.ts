@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Conversations, Listener } from '../../../src/mcp/protocol.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Conversations, Listener, Message } from '../../../src/mcp/protocol.ts';
 import { filterLists } from '../../../src/mcp/sdk/conversation-filters.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 

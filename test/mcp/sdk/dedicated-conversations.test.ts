@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import type { ServerContext } from '../../../src/mcp/protocol.ts';
 import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
-import type { ServerContext } from '../../../src/mcp/sdk/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { makeV1, makeV2, nothingSeen } from './support/servers.ts';
 import { callerNamed, openTalk, startConversations } from './support/talk.ts';

@@ -2,7 +2,7 @@ import { McpServer, type Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InFlightMap } from '../../../src/collections/in-flight-map.ts';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { ServerLine } from '../../../src/mcp/sdk/multiplexed-transport.ts';
 import type { Call } from '../../../src/mcp/sdk/participants.ts';
 import { createLogger } from '../../../src/observability/logger.ts';

@@ -1,8 +1,8 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import type { McpLike, ServerSource } from '../../../src/mcp/protocol.ts';
 import { describeUnwritable, findUnwritable } from '../../../src/mcp/sdk/serializable.ts';
-import type { McpLike, ServerSource } from '../../../src/mcp/sdk/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { connectHost, initialize, modern as modernLine } from '../stdio/connected-host.ts';
 import { type Gate, initializeRequest, readAnswer, startGate } from '../support/gate.ts';

@@ -1,13 +1,13 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import type { ServerContext } from '../../../src/mcp/protocol.ts';
 import {
   fromFactory,
   fromServer,
   isServer,
   type ServerFactory,
 } from '../../../src/mcp/sdk/server-factory.ts';
-import type { ServerContext } from '../../../src/mcp/sdk/server-source.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 
 const info = { name: 'a', version: '1' };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { StartProgress } from '../../../src/mcp/sdk/start-progress.ts';
 
 describe('who waits for a server to start', () => {

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
 import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
-import type { ServerSource } from '../../../src/mcp/sdk/server-source.ts';
 import { createStdioEndpoint, type StdioEndpoint } from '../../../src/mcp/stdio/endpoint.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';

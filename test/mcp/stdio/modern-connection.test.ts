@@ -1,8 +1,7 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, vi } from 'vitest';
-import type { Frames, Message } from '../../../src/mcp/reading/frames.ts';
+import type { Frames, McpLike, Message, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import type { McpLike, ServerSource } from '../../../src/mcp/sdk/server-source.ts';
 import { openModernLink } from '../../../src/mcp/stdio/modern-connection.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';

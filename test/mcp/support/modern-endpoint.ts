@@ -7,20 +7,18 @@ import { onTestFinished } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { withPreflight } from '../../../src/mcp/http/dispatch.ts';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
-import { createCallLimit } from '../../../src/mcp/http/limits.ts';
+import { createCallLimit, createStreamLimit } from '../../../src/mcp/http/limits.ts';
 import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { createPulse } from '../../../src/mcp/http/pulse.ts';
 import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
-import type { Seal } from '../../../src/mcp/http/seal.ts';
-import { createStreamLimit } from '../../../src/mcp/http/stream-limit.ts';
 import {
   createModernTransport,
   type ModernTransportOptions,
 } from '../../../src/mcp/modern/streamable-http.ts';
+import type { Seal, ServerContext, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
-import type { ServerContext, ServerSource } from '../../../src/mcp/sdk/server-source.ts';
 import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';

@@ -4,8 +4,7 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Message } from '../../../src/mcp/reading/frames.ts';
-import type { McpLike, ServerSource } from '../../../src/mcp/sdk/server-source.ts';
+import type { McpLike, Message, ServerSource } from '../../../src/mcp/protocol.ts';
 import { missingInputOf, withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
 import { startGate } from '../support/gate.ts';
 

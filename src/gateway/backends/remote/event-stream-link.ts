@@ -1,5 +1,5 @@
 import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
-import type { Message, RequestMessage } from '../../../mcp/reading/frames.ts';
+import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
 import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';

@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { HeldBytes } from '../../../mcp/http/held-bytes.ts';
-import type { Message, RequestMessage } from '../../../mcp/reading/frames.ts';
+import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';

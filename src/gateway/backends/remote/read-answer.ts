@@ -1,5 +1,5 @@
 import { isRefusal } from '../../../mcp/http/refusal.ts';
-import type { Message } from '../../../mcp/reading/frames.ts';
+import type { Message } from '../../../mcp/protocol.ts';
 import { readFramesOfServer } from '../../../mcp/reading/frames.ts';
 import { parseJson } from '../../../mcp/reading/json.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';

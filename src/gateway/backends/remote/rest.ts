@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonRpcError } from '../../../mcp/protocol.ts';
-import type { Message } from '../../../mcp/reading/frames.ts';
+import type { JsonRpcError, Message } from '../../../mcp/protocol.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { answerOf } from './read-answer.ts';

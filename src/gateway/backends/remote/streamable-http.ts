@@ -1,4 +1,4 @@
-import type { Message } from '../../../mcp/reading/frames.ts';
+import type { Message } from '../../../mcp/protocol.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';

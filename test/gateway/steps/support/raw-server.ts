@@ -1,7 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { vi } from 'vitest';
-import type { RequestMessage } from '../../../../src/mcp/reading/frames.ts';
-import type { McpLike } from '../../../../src/mcp/sdk/server-source.ts';
+import type { McpLike, RequestMessage } from '../../../../src/mcp/protocol.ts';
 import type { Heard } from '../../../mcp/sdk/support/talk.ts';
 
 /** What a server answers to each method by itself; undefined leaves it to the test. */

@@ -12,8 +12,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { completable, McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { McpLike } from '../../../../src/mcp/protocol.ts';
 import { type CallContext, callerOf } from '../../../../src/mcp/sdk/caller.ts';
-import type { McpLike } from '../../../../src/mcp/sdk/server-source.ts';
 
 /** What happened in the servers of a test. */
 export interface Seen {

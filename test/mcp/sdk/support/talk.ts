@@ -1,9 +1,14 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { onTestFinished, vi } from 'vitest';
-import type { Conversation, Conversations, Sender } from '../../../../src/mcp/protocol.ts';
-import type { Message } from '../../../../src/mcp/reading/frames.ts';
+import type {
+  Conversation,
+  Conversations,
+  McpLike,
+  Message,
+  Sender,
+  ServerSource,
+} from '../../../../src/mcp/protocol.ts';
 import { createConversations } from '../../../../src/mcp/sdk/conversations.ts';
-import type { McpLike, ServerSource } from '../../../../src/mcp/sdk/server-source.ts';
 import type { AuthInfo } from '../../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { declaredCapabilities, inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  type Conversations,
+  isRecord,
+  type Listener,
+  type Message,
+  type RequestMessage,
+  type Sender,
+} from '../protocol.ts';
+import { readAbilities } from '../sdk/negotiation.ts';
+import { type Answer as ServerAnswer, uniqueId } from '../sdk/participants.ts';
+import { inputOfLink, type MissingInput, missingInputOf } from './missing-input.ts';
+import { upstreamsOf, withPatience } from './upstream.ts';
+
+/** The revision that has elicitation by URL, and the only one that has its error. */
+const revisionWithUrls = '2025-11-25';
+
+const urlElicitationRequired = -32042;
+
+/** Returns true if an answer tells that something went wrong. */
+function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
+  return error !== undefined || (result as { isError?: unknown } | undefined)?.isError === true;
+}
+
+/** Returns the input that the user must provide if a call failed for lack of it. */
+export function missingOf(
+  answer: { result?: unknown; error?: object | undefined },
+  caller: AuthInfo | undefined,
+): MissingInput | undefined {
+  const { missing, access } = (caller && upstreamsOf(caller)) ?? {};
+  const ofTool = missing && access && hasFailed(answer) ? inputOfLink(missing, access) : undefined;
+  return missingInputOf(answer.error) ?? ofTool;
+}
+
+/** The listener of a conversation that asks its client to open URLs. */
+class LinkAsker implements Listener {
+  readonly #listener: Listener;
+  readonly #watch: LinkWatch;
+  readonly #callers = new Map<RequestId, AuthInfo>();
+  /** True if the client can open URLs; known once the server has answered `initialize`. */
+  canAsk = false;
+
+  constructor(listener: Listener, logger: Logger) {
+    this.#listener = listener;
+    this.#watch = new LinkWatch((elicitationId) => {
+      const method = 'notifications/elicitation/complete';
+      listener.hear({ jsonrpc: '2.0', method, params: { elicitationId } });
+    }, logger);
+  }
+
+  note({ id, method, params }: Message, { authInfo }: Sender): void {
+    if (method === 'notifications/cancelled') this.#callers.delete(params?.requestId as RequestId);
+    if (id !== undefined && method !== undefined && authInfo && upstreamsOf(authInfo))
+      this.#callers.set(id, authInfo);
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    this.#listener.hear(message.method === undefined ? this.#asking(message) : message, relatedTo);
+  }
+
+  ended(): void {
+    this.end();
+    this.#listener.ended();
+  }
+
+  end(): void {
+    this.#watch.endAll();
+  }
+
+  /** The answer, or in its place the error that asks for what was missing. */
+  #asking(answer: ServerAnswer): Message {
+    const { id } = answer;
+    const missing = this.#missingFor(answer);
+    if (!missing) return answer;
+    const { url, message } = missing;
+    const elicitations = [{ mode: 'url', elicitationId: this.#watch.begin(missing), url, message }];
+    return {
+      jsonrpc: '2.0',
+      id,
+      error: { code: urlElicitationRequired, message, data: { elicitations } },
+    } as Message;
+  }
+
+  #missingFor(answer: ServerAnswer): MissingInput | undefined {
+    const caller = answer.id === undefined ? undefined : this.#callers.get(answer.id);
+    if (answer.id !== undefined) this.#callers.delete(answer.id);
+    if (!this.canAsk) return undefined;
+    return missingOf(answer, caller);
+  }
+}
+
+/**
+ * Has conversations ask their clients for what only their persons can give, such as what tools lack at upstreams: a call
+ * that failed for it is answered with the error that names the URL to open, and the client is told when the person is done
+ * there. Clients that cannot open URLs get the answer as it is, whose text has the URL.
+ * @see MCP 2025-11-25 elicitation "URL Elicitation Required Error", "Completion Notifications for URL Mode" (C7-04)
+ */
+export function askForLinks(conversations: Conversations, logger: Logger): Conversations {
+  return {
+    async open(initialize, sender, listener) {
+      if (!readAbilities(initialize.capabilities).elicitationUrl)
+        return conversations.open(initialize, sender, listener);
+      const asker = new LinkAsker(listener, logger);
+      const opening = await conversations.open(initialize, sender, asker);
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      asker.canAsk = result.protocolVersion === revisionWithUrls;
+      const { server } = conversation;
+      return {
+        result,
+        conversation: {
+          server,
+          say(message, by) {
+            if (asker.canAsk) asker.note(message, by);
+            conversation.say(message, by);
+          },
+          end() {
+            asker.end();
+            return conversation.end();
+          },
+        },
+      };
+    },
+    close: () => conversations.close(),
+  };
+}
+
+/** Most things one conversation waits for; the oldest is not waited for any more beyond. */
+const maxWatched = 20;
+
+/** Maximum time for linking, in milliseconds. */
+const watchedMs = 600_000;
+
+/** Interval of the checks whether the account is linked, in milliseconds: another process may have linked it. */
+const defaultLookEveryMs = 1_000;
+
+/** Input that one conversation waits for. */
+export class LinkWatch {
+  readonly #tell: (elicitationId: string) => void;
+  readonly #logger: Logger;
+  readonly #lookEveryMs: number;
+  /** The ids of elicitations and what ends their watch, by what is missing. */
+  readonly #open = new Map<string, { elicitationId: string; stop: AbortController }>();
+
+  /** @param tell takes the id of an elicitation that has come to its end */
+  constructor(tell: (elicitationId: string) => void, logger: Logger, lookEveryMs = defaultLookEveryMs) {
+    this.#tell = tell;
+    this.#logger = logger;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  /** Waits for something. @returns the id of the elicitation that asks for it: the same one as long as it is missing */
+  begin({ key, isGiven }: Pick<MissingInput, 'key' | 'isGiven'>): string {
+    const open = this.#open.get(key);
+    if (open) return open.elicitationId;
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= maxWatched && oldest !== undefined) this.#end(oldest);
+    const begun = { elicitationId: uniqueId(), stop: new AbortController() };
+    this.#open.set(key, begun);
+    this.#watch(isGiven, begun.stop.signal)
+      .then((wasGiven) => {
+        if (begun.stop.signal.aborted) return;
+        this.#end(key);
+        if (wasGiven) this.#tell(begun.elicitationId);
+      })
+      .catch((error: unknown) => {
+        this.#end(key);
+        this.#logger.warn({ err: error }, 'a client is not told that its person has given what was missing');
+      });
+    return begun.elicitationId;
+  }
+
+  /** Waits for nothing any more. */
+  endAll(): void {
+    for (const key of [...this.#open.keys()]) this.#end(key);
+  }
+
+  async #watch(isGiven: () => Promise<boolean>, stopped: AbortSignal): Promise<boolean> {
+    const endsMs = performance.now() + watchedMs;
+    while (performance.now() < endsMs && !stopped.aborted) {
+      await sleep(this.#lookEveryMs, undefined, { ref: false, signal: stopped }).catch(() => undefined);
+      if (!stopped.aborted && (await isGiven())) return true;
+    }
+    return false;
+  }
+
+  #end(key: string): void {
+    this.#open.get(key)?.stop.abort();
+    this.#open.delete(key);
+  }
+}
+
+/**
+ * Milliseconds that the retry of a call waits for its user, who was just sent to the page. Clients wait a minute for a
+ * response.
+ */
+const patienceMs = 30_000;
+
+/** Prefix of the keys of requested input; the name of the missing input follows. */
+const keyPrefix = 'gatehouse-';
+
+/** The user's responses to the requests, by key. */
+function responses({ params }: RequestMessage): [string, unknown][] {
+  const given = params?.inputResponses;
+  return isRecord(given) ? Object.entries(given).filter(([key]) => key.startsWith(keyPrefix)) : [];
+}
+
+/**
+ * Has a call wait for its person if it is the retry of one that asked them to open a URL: in this revision that they
+ * agreed to is all that is told, not that they are done (C7-04).
+ * @returns the caller to go on with
+ */
+export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>): Caller {
+  const agreed = responses(request).some(
+    ([, response]) => isRecord(response) && response.action === 'accept',
+  );
+  return agreed ? { ...caller, authInfo: withPatience(caller.authInfo, patienceMs) } : caller;
+}
+
+/**
+ * Asks the client for what its person has to give, such as what a tool lacked at an upstream, instead of the failure.
+ * Nobody is asked twice for the same, and no client that cannot open URLs: both get the answer as it is, whose text has the
+ * URL.
+ * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-01, C4-02)
+ */
+export function inputOfLinks(answer: Answer, call: Pick<Call, 'request' | 'caller'>): Answer {
+  const { request, caller } = call;
+  const missing = missingOf(answer, caller.authInfo);
+  if (!missing || !inputMethods.has(request.method)) return answer;
+  const key = `${keyPrefix}${missing.name}`;
+  const params = { mode: 'url', url: missing.url, message: missing.message };
+  const asked = { method: 'elicitation/create', params };
+  const lacking = missingCapabilities(asked, declaredCapabilities(call));
+  if (lacking || responses(request).some(([known]) => known === key)) return answer;
+  const { _meta } = answer.result ?? {};
+  return {
+    status: 200,
+    result: {
+      resultType: 'input_required',
+      inputRequests: { [key]: asked },
+      ...(_meta === undefined ? undefined : { _meta }),
+    },
+  };
+}
