@@ -1,8 +1,14 @@
+import {
+  fromFactory,
+  fromServer,
+  isMethodOfMcp,
+  isServer,
+  type OpenMethods,
+  type ScopeRules,
+  type ServerFactory,
+  unknownScopesOf,
+} from './mcp/building-blocks.ts';
 import type { McpLike, ServerSource } from './mcp/protocol.ts';
-import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
-import { unknownScopesOf } from './mcp/scopes/declared-scopes.ts';
-import type { ScopeRules } from './mcp/scopes/rule-table.ts';
-import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/sdk/server-factory.ts';
 import { SettingsRefused } from './settings/issues.ts';
 import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 

@@ -31,6 +31,7 @@ describe('who may import whom', () => {
     ['src/client/token.ts', "import './node/loopback.ts';", 'client may not import client/node'],
     ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/storage.ts';", 'only types of storage'],
     ['src/cli/main.ts', "export * from '../mcp/endpoint.ts';", 'cli may not import mcp'],
+    ['src/gateway/a.ts', "import '../mcp/endpoint.ts';", 'gateway imports mcp past its doors'],
     ['src/oauth/a.ts', "import '../support/a.ts';", 'stands in no room'],
     ['src/shed/a.ts', '', 'stands in no room'],
   ])('catches %s with %s', (path, text, sentence) => {
@@ -41,6 +42,7 @@ describe('who may import whom', () => {
 
   it.each([
     ['src/mcp/endpoint.ts', "import Koa from 'koa';"],
+    ['src/gateway/a.ts', "import { isRecord } from '../mcp/protocol.ts';"],
     ['src/mcp/notes/a.ts', "import type { NoteStore } from '../../storage/storage.ts';"],
     ['src/mcp/notes/a.ts', "export { type NoteStore } from '../../storage/storage.ts';"],
     ['src/client/node/loopback.ts', "import { createServer } from 'node:http'; import '../token.ts';"],

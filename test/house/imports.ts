@@ -36,7 +36,12 @@ function objection(rooms: readonly Room[], room: Room, path: string, found: Impo
   }
   const target = roomOf(rooms, found.to);
   if (target === undefined) return `${found.to} stands in no room`;
-  if (target === room || room.may.includes(target.name)) return undefined;
+  if (target === room) return undefined;
+  const passesDoor = target.doors?.some((door) => found.to === `src/${door}`) ?? true;
+  if (room.may.includes(target.name))
+    return passesDoor
+      ? undefined
+      : `${room.name} imports ${target.name} past its doors (${found.to}): use ${target.doors?.join(', ')}`;
   if (room.except?.some(({ file, may }) => path === `src/${file}` && may?.includes(target.name)))
     return undefined;
   if (room.mayTypesOf?.includes(target.name)) {

@@ -5,10 +5,8 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
-import type { Cursors } from '../../mcp/paging.ts';
+import { type Cursors, callerOf, internalError, requestCancelled } from '../../mcp/building-blocks.ts';
 import type { InitializeParams, McpLike, Message, RequestMessage, Sender } from '../../mcp/protocol.ts';
-import { callerOf } from '../../mcp/sdk/caller.ts';
-import { internalError, requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { withAbsence } from '../steps/absence.ts';

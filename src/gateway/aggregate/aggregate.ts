@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createCursors } from '../../mcp/paging.ts';
-import { createConversations } from '../../mcp/sdk/conversations.ts';
+import { createConversations, createCursors } from '../../mcp/building-blocks.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { GatewayBackend } from '../backends/gateway-backend.ts';
 import { AggregateServer } from './aggregate-server.ts';

@@ -1,6 +1,6 @@
 import { isSpecType, specTypeSchemas } from '@modelcontextprotocol/server';
 import { plainJson } from '../../collections/exact-json.ts';
-import type { Cursors } from '../../mcp/paging.ts';
+import type { Cursors } from '../../mcp/building-blocks.ts';
 import { isRecord, type RequestMessage, type Sender } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';

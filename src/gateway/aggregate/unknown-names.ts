@@ -1,5 +1,5 @@
+import { methodNotFound } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError, RequestMessage } from '../../mcp/protocol.ts';
-import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);

@@ -1,5 +1,4 @@
-import type { Refusal } from '../../mcp/http/refusal.ts';
-import { maxValues } from '../../mcp/reading/json.ts';
+import { maxValues, type Refusal } from '../../mcp/building-blocks.ts';
 import type { BackendFailure } from './backend-errors.ts';
 
 /** Most values in an answer of a backend. */

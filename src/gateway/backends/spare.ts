@@ -1,5 +1,4 @@
-import { isRefusal } from '../../mcp/http/refusal.ts';
-import { readLineOfServer } from '../../mcp/stdio/lines.ts';
+import { isRefusal, readLineOfServer } from '../../mcp/building-blocks.ts';
 import type { StdioProcess } from './stdio-process.ts';
 
 /** Milliseconds between the use of a spare process and the start of the next: the caller is served first. */

@@ -2,8 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { jsonLine } from '../../collections/exact-json.ts';
 import { LineReader } from '../../collections/line-reader.ts';
-import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/http/held-bytes.ts';
-import { withoutByteOrderMark } from '../../mcp/reading/json.ts';
+import {
+  HeldBytes,
+  type IncomingBytes,
+  smallBytes,
+  withoutByteOrderMark,
+} from '../../mcp/building-blocks.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { createErrorOutput } from './error-output.ts';
 import { defaultMaxAnswerValues } from './failure-of-answer.ts';

@@ -1,10 +1,13 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { isRefusal, type Refusal } from '../../mcp/http/refusal.ts';
+import {
+  changesOfLists,
+  isRefusal,
+  type Refusal,
+  readLineOfServer,
+  StartProgress,
+} from '../../mcp/building-blocks.ts';
 import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../mcp/protocol.ts';
-import { changesOfLists } from '../../mcp/reading/changes.ts';
-import { StartProgress } from '../../mcp/sdk/start-progress.ts';
-import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { discoverId, type GivenProcess } from '../modern/modern-process.ts';
 import type { LegacyStart } from '../modern/modern-source.ts';

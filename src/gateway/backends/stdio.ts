@@ -1,4 +1,4 @@
-import { HeldBytes } from '../../mcp/http/held-bytes.ts';
+import { HeldBytes } from '../../mcp/building-blocks.ts';
 import type { ServerSource } from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';

@@ -1,5 +1,4 @@
-import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
-import { patienceOf } from '../../mcp/upstreams/upstream.ts';
+import { patienceOf, withMissingInput } from '../../mcp/building-blocks.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {

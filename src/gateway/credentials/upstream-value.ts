@@ -1,6 +1,5 @@
+import { inputOfLink, type MissingLink, patienceOf } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../mcp/protocol.ts';
-import { inputOfLink, type MissingLink } from '../../mcp/upstreams/missing-input.ts';
-import { patienceOf } from '../../mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {

@@ -4,8 +4,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
+import { callerOf } from '../../mcp/building-blocks.ts';
 import type { Backend, Caller, JsonRpcError, McpLike, Message } from '../../mcp/protocol.ts';
-import { callerOf } from '../../mcp/sdk/caller.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

@@ -1,4 +1,4 @@
-import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { internalRequest } from '../../mcp/building-blocks.ts';
 import type { Answer, Caller } from '../../mcp/protocol.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

@@ -1,9 +1,7 @@
 import { isAboutTheRequest } from '../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../collections/fair-queue.ts';
-import type { HeldBytes } from '../../mcp/http/held-bytes.ts';
-import { namedBy } from '../../mcp/modern/mirrored-headers.ts';
-import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import { type HeldBytes, listenMethod, methodNotFound, namedBy } from '../../mcp/building-blocks.ts';
 import {
   type Answer,
   type Caller,
@@ -12,7 +10,6 @@ import {
   modernRevision,
   type RequestMessage,
 } from '../../mcp/protocol.ts';
-import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { readBody } from '../backends/remote/answer-body.ts';

@@ -1,6 +1,5 @@
 import { paramHeaders } from '../../client/transports/param-headers.ts';
-import { discoverBy } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/tool-schemas.ts';
+import { createRecentSchemas, discoverBy } from '../../mcp/building-blocks.ts';
 import type { Answer, Backend, Call, Caller } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Discoveries } from './discoveries.ts';

@@ -1,4 +1,4 @@
-import { progressTokenOf, withIds } from '../../mcp/modern/envelope.ts';
+import { progressTokenOf, withIds } from '../../mcp/building-blocks.ts';
 import type { Answer, Call, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { backendError } from '../backends/backend-errors.ts';

@@ -1,5 +1,5 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
-import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import { changeOf, listenMethod } from '../../mcp/building-blocks.ts';
 import type {
   Call,
   Change,
@@ -8,7 +8,6 @@ import type {
   RequestMessage,
   SubscriptionFilter,
 } from '../../mcp/protocol.ts';
-import { changeOf } from '../../mcp/reading/changes.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
 /** First and longest wait before a subscription that broke is opened again, in milliseconds. */

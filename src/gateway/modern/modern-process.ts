@@ -1,11 +1,14 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { isRefusal, type Refusal } from '../../mcp/http/refusal.ts';
-import { internalRequest } from '../../mcp/modern/internal-call.ts';
-import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import {
+  internalRequest,
+  isRefusal,
+  listenMethod,
+  methodNotFound,
+  type Refusal,
+  readLineOfServer,
+} from '../../mcp/building-blocks.ts';
 import type { Answer, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
-import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
-import { readLineOfServer } from '../../mcp/stdio/lines.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { failureOfAnswer } from '../backends/failure-of-answer.ts';

@@ -1,4 +1,4 @@
-import { honouredFilter } from '../../mcp/modern/subscriptions.ts';
+import { honouredFilter } from '../../mcp/building-blocks.ts';
 import type { Backend, Call, Change, SubscriptionFilter } from '../../mcp/protocol.ts';
 
 /** Milliseconds that the confirmation of a subscription may take before the subscription counts. */

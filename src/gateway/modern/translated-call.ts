@@ -1,6 +1,5 @@
+import { type InputRequest, readInputRequests, resultNotServed } from '../../mcp/building-blocks.ts';
 import type { Answer, Backend, Caller, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
-import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
-import { resultNotServed } from '../../mcp/sdk/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { legacyError, legacyResult } from './legacy-answers.ts';

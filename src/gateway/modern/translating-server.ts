@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { listenMethod } from '../../mcp/modern/subscriptions.ts';
+import { callerOf, listenMethod, methodNotFound } from '../../mcp/building-blocks.ts';
 import {
   type Backend,
   type Caller,
@@ -9,8 +9,6 @@ import {
   modernRevision,
   type RequestMessage,
 } from '../../mcp/protocol.ts';
-import { callerOf } from '../../mcp/sdk/caller.ts';
-import { methodNotFound } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { ClientQuestions } from './client-questions.ts';
 import { initializeResult } from './legacy-answers.ts';

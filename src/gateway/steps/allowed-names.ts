@@ -1,4 +1,4 @@
-import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/scopes/uri-spellings.ts';
+import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/building-blocks.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { type Listed, lists, withEntries } from './listed.ts';

@@ -1,5 +1,5 @@
+import { readOperations } from '../../mcp/building-blocks.ts';
 import type { RequestMessage } from '../../mcp/protocol.ts';
-import { readOperations } from '../../mcp/reading/messages.ts';
 import type { Listed } from './listed.ts';
 
 /** Target of a request: one tool, prompt or resource, by its name. */

@@ -1,6 +1,5 @@
+import { internalError, invalidParams, readOperations } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
-import { readOperations } from '../../mcp/reading/messages.ts';
-import { internalError, invalidParams } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';
 

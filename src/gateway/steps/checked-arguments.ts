@@ -1,5 +1,5 @@
 import { plainJson } from '../../collections/exact-json.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { missingInputOf } from '../../mcp/building-blocks.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';

@@ -1,6 +1,6 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
+import { missingInputOf } from '../../mcp/building-blocks.ts';
 import { isRecord, type JsonRpcError, type Message } from '../../mcp/protocol.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import { askedFor } from './asked-for.ts';

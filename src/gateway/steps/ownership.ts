@@ -1,7 +1,7 @@
 import { setBounded } from '../../collections/caches.ts';
 import { plainJson } from '../../collections/exact-json.ts';
+import { openElicitations } from '../../mcp/building-blocks.ts';
 import { isRecord, type JsonRpcError, type RequestMessage, type Seal } from '../../mcp/protocol.ts';
-import { openElicitations } from '../../mcp/sdk/shared-conversation.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';

@@ -1,7 +1,10 @@
-import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/tool-schemas.ts';
+import {
+  createRecentSchemas,
+  discoverBy,
+  internalCall,
+  requestCancelled,
+} from '../../mcp/building-blocks.ts';
 import type { Backend, Call, Answer as HttpAnswer, Message, SubscriptionFilter } from '../../mcp/protocol.ts';
-import { requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
 import type { Chain, Way } from './chain.ts';
 import type { Answer } from './step.ts';
 import { SteppedRequest } from './stepped-request.ts';

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
+import {
+  type CallContext,
+  callerOf,
+  patienceOf,
+  requestCancelled,
+  toSdkAuthInfo,
+  withoutPatience,
+} from '../../mcp/building-blocks.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
-import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/sdk/caller.ts';
-import { requestCancelled } from '../../mcp/sdk/json-rpc-errors.ts';
-import { patienceOf, withoutPatience } from '../../mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Chain, Way } from './chain.ts';

@@ -1,6 +1,5 @@
+import { missingInputOf, patienceOf } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError, Message } from '../../mcp/protocol.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
-import { patienceOf } from '../../mcp/upstreams/upstream.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { waitFor } from '../credentials/wait-for.ts';

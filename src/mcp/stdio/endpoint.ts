@@ -4,11 +4,12 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../http/refusal.ts';
 import { type Conversations, isElsewhere, type Message, type ServerSource } from '../protocol.ts';
+import { readLine } from '../reading/lines.ts';
 import { createServedMethods, type OpenMethods, type ServedMethods } from '../reading/methods.ts';
 import { guardConversations } from '../sdk/conversation-filters.ts';
 import { createConversations } from '../sdk/conversations.ts';
 import { EraSwitch } from './era-switch.ts';
-import { LineWriter, readLine, Unanswered } from './lines.ts';
+import { LineWriter, Unanswered } from './lines.ts';
 
 /** Parts of the endpoint for a local host. */
 export interface StdioEndpointOptions {

@@ -1,64 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { RequestId } from '@modelcontextprotocol/server';
-import { type ExactJson, isId, jsonLine } from '../../collections/exact-json.ts';
-import { isRefusal, type Refusal } from '../http/refusal.ts';
+import { jsonLine } from '../../collections/exact-json.ts';
 import type { Frames, Message } from '../protocol.ts';
-import { readFramesOfServer } from '../reading/frames.ts';
-import { outerId, parseJson } from '../reading/json.ts';
-import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
-
-/**
- * Reads one line of a client as a JSON-RPC message, or a batch of them.
- * @param isRelayed whether the messages go on to servers elsewhere, which get numbers as they were written (FA-40)
- * @returns undefined for a blank line; a refusal names the id of the message if it can be made out
- * @see MCP transports "stdio"; JSON-RPC 2.0 sections 4 and 5 (B1-01, B1-03, T-150)
- */
-export function readLine(line: Uint8Array, isRelayed: boolean): Messages | Refusal | undefined {
-  const read = ({ value, hasExactNumbers }: ExactJson) =>
-    readMessages(hasExactNumbers && !isRelayed ? withPlainContent(value) : value);
-  return readLineWith(read, line);
-}
-
-function readLineWith<Read>(
-  read: (json: ExactJson) => Read | Refusal,
-  line: Uint8Array,
-  maxValues?: number,
-): Read | Refusal | undefined {
-  if (line.every(isBlank)) return undefined;
-  const json = parseJson(line, maxValues);
-  if (isRefusal(json)) {
-    const id = outerId(line);
-    return id === undefined ? json : { ...json, id };
-  }
-  const messages = read(json);
-  if (!isRefusal(messages)) return messages;
-  const id = idOf(json.value);
-  return id === undefined ? messages : { ...messages, id };
-}
-
-/**
- * Reads one line of a program that answers, as {@link readLine} does. What does not say that it is JSON-RPC is no answer
- * to anybody, whatever `id` it has: a line of a log, say.
- * @param maxValues see `parseJson`
- */
-export function readLineOfServer(line: Uint8Array, maxValues?: number): Frames | Refusal | undefined {
-  const read = readLineWith(({ value }) => readFramesOfServer(value), line, maxValues);
-  if (!isRefusal(read) || Buffer.from(line.buffer, line.byteOffset, line.byteLength).includes('"jsonrpc"'))
-    return read;
-  const { id: _ofNoAnswer, ...refusal } = read;
-  return refusal;
-}
-
-/** White space of JSON, the carriage return of CRLF among it (RFC 8259 section 2). */
-function isBlank(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
-}
-
-function idOf(value: unknown): RequestId | undefined {
-  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
-  const { id } = value;
-  return isId(id) ? id : undefined;
-}
 
 /** Writes a message, or an array of answers, as one line. */
 export type WriteLine = (message: Message | readonly Message[]) => void;

@@ -1,5 +1,9 @@
-import type { Deadlines } from '../../../mcp/http/deadlines.ts';
-import { type HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/http/held-bytes.ts';
+import {
+  type Deadlines,
+  type HeldBytes,
+  type IncomingBytes,
+  smallBytes,
+} from '../../../mcp/building-blocks.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { Pieces } from './pieces.ts';
 import type { WireAnswer } from './wire-answer.ts';

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { type IncomingBytes, smallBytes } from '../../../mcp/http/held-bytes.ts';
+import { type IncomingBytes, smallBytes } from '../../../mcp/building-blocks.ts';
 import { Flood } from '../flood.ts';
 import { type Holding, holdAnswer } from './answer-body.ts';
 import type { LinkParts } from './link.ts';

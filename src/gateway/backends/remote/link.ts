@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import type { HeldBytes } from '../../../mcp/http/held-bytes.ts';
+import type { HeldBytes } from '../../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import type { Credentials } from '../../credentials/credentials.ts';

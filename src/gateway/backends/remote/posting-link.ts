@@ -1,9 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { Deadlines } from '../../../mcp/http/deadlines.ts';
+import { Deadlines, outerId } from '../../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
-import { outerId } from '../../../mcp/reading/json.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';

@@ -1,7 +1,5 @@
-import { isRefusal } from '../../../mcp/http/refusal.ts';
+import { isRefusal, parseJson, readFramesOfServer } from '../../../mcp/building-blocks.ts';
 import type { Message } from '../../../mcp/protocol.ts';
-import { readFramesOfServer } from '../../../mcp/reading/frames.ts';
-import { parseJson } from '../../../mcp/reading/json.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { failureOfAnswer } from '../failure-of-answer.ts';

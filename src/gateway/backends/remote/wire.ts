@@ -1,6 +1,6 @@
 import { isIPv6, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Deadlines } from '../../../mcp/http/deadlines.ts';
+import { Deadlines } from '../../../mcp/building-blocks.ts';
 import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
 import { type Connection, Connections, type ConnectionsOptions } from './connections.ts';
 import { createDecodingTaker, type DecodingTaker, isReadableCoding } from './content-coding.ts';

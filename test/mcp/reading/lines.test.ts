@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLine, readLineOfServer } from '../../../src/mcp/stdio/lines.ts';
+import { readLine, readLineOfServer } from '../../../src/mcp/reading/lines.ts';
 
 const read = (text: string) => readLine(Buffer.from(text), false);
 

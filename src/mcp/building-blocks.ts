@@ -1,0 +1,43 @@
+/**
+ * Building blocks for rooms that make servers and backends for the MCP endpoint: reading messages of other servers,
+ * errors, sources of servers, requests of Gatehouse itself.
+ */
+export { Deadlines } from './http/deadlines.ts';
+export { HeldBytes, type IncomingBytes, smallBytes } from './http/held-bytes.ts';
+export { isRefusal, type Refusal } from './http/refusal.ts';
+export { progressTokenOf, withIds } from './modern/envelope.ts';
+export { discoverBy, internalCall, internalRequest } from './modern/internal-call.ts';
+export { namedBy } from './modern/mirrored-headers.ts';
+export { honouredFilter, listenMethod } from './modern/subscriptions.ts';
+export { createRecentSchemas } from './modern/tool-schemas.ts';
+export { type Cursors, createCursors } from './paging.ts';
+export { changeOf, changesOfLists } from './reading/changes.ts';
+export { readFramesOfServer } from './reading/frames.ts';
+export { maxValues, outerId, parseJson, withoutByteOrderMark } from './reading/json.ts';
+export { readLineOfServer } from './reading/lines.ts';
+export { readOperations } from './reading/messages.ts';
+export { type InputRequest, isMethodOfMcp, type OpenMethods, readInputRequests } from './reading/methods.ts';
+export { unknownScopesOf } from './scopes/declared-scopes.ts';
+export type { ScopeRules } from './scopes/rule-table.ts';
+export { createUriReader, foldedPatterns, type UriReader } from './scopes/uri-spellings.ts';
+export { type CallContext, callerOf, toSdkAuthInfo } from './sdk/caller.ts';
+export { createConversations } from './sdk/conversations.ts';
+export {
+  internalError,
+  invalidParams,
+  methodNotFound,
+  requestCancelled,
+  resultNotServed,
+} from './sdk/json-rpc-errors.ts';
+export { isLogLevel, noSuchLevel } from './sdk/log-level.ts';
+export { fromFactory, fromServer, isServer, type ServerFactory } from './sdk/server-factory.ts';
+export { openElicitations } from './sdk/shared-conversation.ts';
+export { StartProgress } from './sdk/start-progress.ts';
+export {
+  inputOfLink,
+  type MissingInput,
+  type MissingLink,
+  missingInputOf,
+  withMissingInput,
+} from './upstreams/missing-input.ts';
+export { patienceOf, withoutPatience } from './upstreams/upstream.ts';
