@@ -12,7 +12,7 @@ import { createSessionRegistry, type SessionLimits, type SessionsInUse } from '.
 import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
-import { createModernTransport } from './modern/streamable-http.ts';
+import { createStreamableHttp2026 } from './modern/streamable-http.ts';
 import { type Conversations, isElsewhere, type Seal, type ServerSource } from './protocol.ts';
 import { createServedMethods, type OpenMethods } from './reading/methods.ts';
 import { checkRestAccept, checkRestMethod, closingConnection, createRestTransport } from './rest/endpoint.ts';
@@ -161,7 +161,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
           access,
           logger,
         });
-  const modern = createModernTransport({
+  const modern = createStreamableHttp2026({
     source,
     conversations: passing,
     declareExtensions,

@@ -115,7 +115,7 @@ export class SessionStreams {
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
     const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
     // What comes while the stream is read is held back, and goes out behind what was read.
-    const held = new HeldEvents();
+    const held = new BufferedEvents();
     live?.attach(held);
     const kept = await this.#log.resume(name, position);
     if (!kept && !live) return { reason: 'event_unknown' };
@@ -209,7 +209,7 @@ function isRequest(data: string): boolean {
 const maxHeldLength = 1_000_000;
 
 /** Takes the events of a stream while nobody can listen to it yet, and hands them on. */
-export class HeldEvents implements EventStream {
+export class BufferedEvents implements EventStream {
   #events: { data: string; id: string }[] = [];
   #length = 0;
   #isOpen = true;

@@ -4,8 +4,8 @@ import { Deadlines } from '../http/deadlines.ts';
 import { type Answer, type Backend, type Call, type Caller, isElsewhere, type Message } from '../protocol.ts';
 import { StartProgress } from '../sdk/start-progress.ts';
 import { failedInside } from './error-answers.ts';
-import { createServerEach, type ServerEachOptions } from './server-per-request.ts';
-import { connectOneServer } from './shared-server.ts';
+import { createServerPerRequest, type ServerPerRequestOptions } from './server-per-request.ts';
+import { connectSharedServer } from './shared-server.ts';
 
 /** Backends that serve requests now. */
 export interface Backends {
@@ -22,7 +22,7 @@ export interface Backends {
 }
 
 /** Options of the backends for 2026-07-28. */
-export type BackendsOptions = ServerEachOptions & Pick<BackendToComeOptions, 'check'>;
+export type BackendsOptions = ServerPerRequestOptions & Pick<PendingBackendOptions, 'check'>;
 
 /**
  * Chooses what answers requests: what the source brings for that; else one server for all if the source has one and it
@@ -31,7 +31,7 @@ export type BackendsOptions = ServerEachOptions & Pick<BackendToComeOptions, 'ch
  */
 export function createBackends(options: BackendsOptions): Backends {
   const { source, publish, older, logger } = options;
-  const each = createServerEach(options);
+  const each = createServerPerRequest(options);
   let current: Promise<Backend> | undefined;
 
   const connect = async (): Promise<Backend> => {
@@ -43,7 +43,7 @@ export function createBackends(options: BackendsOptions): Backends {
     const onEnd = (): void => {
       current = undefined;
     };
-    const backend = await connectOneServer({ server, publish, onEnd, logger });
+    const backend = await connectSharedServer({ server, publish, onEnd, logger });
     if (backend) return backend;
     logger.warn(
       'the MCP server is made anew for each request of 2026-07-28: list that revision in its option supportedProtocolVersions to have one server answer all',
@@ -74,7 +74,7 @@ export function createBackends(options: BackendsOptions): Backends {
       // Servers of this process are there at once.
       if (!source.modern) return found;
       return new Promise((resolve, reject) => {
-        const forget = slow.set(() => resolve(createBackendToCome(found, options)));
+        const forget = slow.set(() => resolve(createPendingBackend(found, options)));
         found.then(resolve, reject).finally(forget);
       });
     },
@@ -89,7 +89,7 @@ export function createBackends(options: BackendsOptions): Backends {
 export const soonMs = 500;
 
 /** Parts of the stands for a backend. */
-export interface BackendToComeOptions {
+export interface PendingBackendOptions {
   /** Fault of a request that only the started backend can find. */
   check(backend: Backend, call: Call): Promise<Answer | undefined>;
   logger: Logger;
@@ -100,9 +100,9 @@ export interface BackendToComeOptions {
  * clients hear that a server starts, and hands them over when it is known.
  * @see MCP 2026-07-28 "Progress"
  */
-export function createBackendToCome(
+export function createPendingBackend(
   coming: Promise<Backend>,
-  { check, logger }: BackendToComeOptions,
+  { check, logger }: PendingBackendOptions,
 ): Backend {
   const begin = (call: Call): (() => void) => {
     let isCancelled = false;

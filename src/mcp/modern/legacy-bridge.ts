@@ -30,7 +30,7 @@ import { accountOf } from './subscriptions.ts';
 import { createRecentSchemas } from './tool-schemas.ts';
 
 /** Parts of the bridge. */
-export interface BridgeOptions {
+export interface LegacyBridgeOptions {
   conversations: Conversations;
   source: Pick<ServerSource, 'sharing'>;
   /** Asks a server for the scopes it declares itself. */
@@ -65,7 +65,7 @@ const removedMethods = new Set([
  * with its answer; only a call that waits for input of its client outlives its request.
  * @see MCP 2026-07-28 "Versioning", "Multi Round-Trip Requests" (C3-02, C4-06)
  */
-export function createBridge(options: BridgeOptions): Backend {
+export function createLegacyBridge(options: LegacyBridgeOptions): Backend {
   const { conversations, source, gate, publish, accessWatch, now = () => 0, logger } = options;
   const parked = new ParkedCalls<BridgedCall>(maxParkedPerPrincipal);
 

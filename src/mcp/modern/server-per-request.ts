@@ -21,14 +21,14 @@ import { changeOf, narrowed } from '../reading/changes.ts';
 import { messagesOf } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { callerOf, toSdkAuthInfo } from '../sdk/caller.ts';
-import { askedOf, type CheckWritable, createWritableCheck } from '../sdk/serializable.ts';
+import { type CheckSerializable, createSerializableCheck, summarizeRequest } from '../sdk/serializable.ts';
 import { progressTokenOf, withIds } from './envelope.ts';
 import { failedInside, refusalAnswer, serverGone } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './subscriptions.ts';
 
 /** Parts of the server of its own for each request. */
-export interface ServerEachOptions {
+export interface ServerPerRequestOptions {
   source: ServerSource;
   /** The endpoint's public URL. */
   url: URL;
@@ -57,10 +57,10 @@ interface Passage {
  * Creates the serving by a server of its own for each request, made and bound by the SDK's handler. Its messages are
  * taken where they leave the server, so that they go the same way as those of one server for all.
  */
-export function createServerEach(options: ServerEachOptions): Backend {
+export function createServerPerRequest(options: ServerPerRequestOptions): Backend {
   const { source, url, gate, publish, older, logger } = options;
   const passages = new WeakMap<Request, Passage>();
-  const checkWritable = createWritableCheck(logger);
+  const checkWritable = createSerializableCheck(logger);
   /** A server made in vain for one request is not used for the next. */
   let isOlder = false;
 
@@ -172,7 +172,7 @@ function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Reque
 interface Tap {
   /** Takes what is for all who listen. */
   tell(change: Change): void;
-  checkWritable: CheckWritable;
+  checkWritable: CheckSerializable;
 }
 
 /** Takes notifications as they leave the server; the response goes on to the SDK, which sets its status. */
@@ -183,7 +183,7 @@ function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable
     const send = transport.send.bind(transport);
     transport.send = async (message: JSONRPCMessage, options) => {
       const isNotification = 'method' in message && !('id' in message);
-      const error = checkWritable(message as Message, askedOf(call.request));
+      const error = checkWritable(message as Message, summarizeRequest(call.request));
       if (!isNotification) {
         const unwritten = { jsonrpc: '2.0', id: (message as Message).id, error } as JSONRPCMessage;
         if (error) return send(unwritten, options);

@@ -23,7 +23,7 @@ import {
 import { changeOf } from '../reading/changes.ts';
 import { toSdkAuthInfo } from '../sdk/caller.ts';
 import { lazyRequest } from '../sdk/lazy-request.ts';
-import { askedOf, createWritableCheck } from '../sdk/serializable.ts';
+import { createSerializableCheck, summarizeRequest } from '../sdk/serializable.ts';
 import { progressTokenOf, withIds } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
@@ -43,7 +43,7 @@ const refusalStatus = new Map<number, number>([
 const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
 
 /** Parts of the one server for all callers. */
-export interface OneServerOptions {
+export interface ModernSharedServerOptions {
   server: McpLike;
   /** Takes what the server says to all who listen. */
   publish(change: Change): void;
@@ -58,9 +58,9 @@ export interface OneServerOptions {
  * another caller whatever ids the clients choose (T-127).
  * @returns undefined if the server does not list 2026-07-28 among its `supportedProtocolVersions`
  */
-export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
+export async function connectSharedServer(options: ModernSharedServerOptions): Promise<Backend | undefined> {
   const { server, publish, onEnd } = options;
-  const checkWritable = createWritableCheck(options.logger);
+  const checkWritable = createSerializableCheck(options.logger);
   const running = new InFlightMap<RequestId, Call>();
   let lastId = 0;
   /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
@@ -74,7 +74,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
 
   const hearNotification = (notification: Message, relatedTo?: RequestId): void => {
     const call = relatedTo === undefined ? undefined : running.get(relatedTo);
-    if (checkWritable(notification, call && askedOf(call.request))) return;
+    if (checkWritable(notification, call && summarizeRequest(call.request))) return;
     const change = changeOf(notification);
     if (change?.method === 'notifications/tools/list_changed') schemas.forget();
     if (change) publish(change);
@@ -91,7 +91,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
     const call = id === undefined ? undefined : running.get(id);
     if (!call || id === undefined) return;
     running.delete(id);
-    const error = checkWritable(message as Message, askedOf(call.request)) ?? message.error;
+    const error = checkWritable(message as Message, summarizeRequest(call.request)) ?? message.error;
     call.answer(
       error
         ? { status: statusOf(error.code, id === handingOver), error }
@@ -120,13 +120,13 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   };
 
   let isConnected = false;
-  const transport = new OneServerTransport(hear, () => {
+  const transport = new SharedServerTransport(hear, () => {
     if (!isConnected) return;
     for (const call of running.values()) call.answer(serverGone);
     running.clear();
     onEnd();
   });
-  const deliver: OneServerTransport['deliver'] = (...said) => transport.deliver(...said);
+  const deliver: SharedServerTransport['deliver'] = (...said) => transport.deliver(...said);
 
   const extraOf = (caller: Caller): MessageExtraInfo => ({
     classification,
@@ -196,7 +196,7 @@ export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
  * A transport for all requests of a server. The SDK binds a server to 2026-07-28 when it is connected to a transport of
  * the class this one extends; messages are then handed over as to any other transport.
  */
-export class OneServerTransport extends PerRequestHTTPServerTransport {
+export class SharedServerTransport extends PerRequestHTTPServerTransport {
   readonly #hear: Hear;
   #onEnd: (() => void) | undefined;
 

@@ -30,14 +30,14 @@ import { checkEnvelope, hasRequiredMeta, namesModernRevision } from './envelope.
 import { headerMismatch, refusalAnswer, sendAnswer, stateNotValid } from './error-answers.ts';
 import { HttpCall, type HttpCallOptions } from './http-call.ts';
 import { readToolList, type ToolList } from './internal-call.ts';
-import { createBridge } from './legacy-bridge.ts';
+import { createLegacyBridge } from './legacy-bridge.ts';
 import { withModernCode } from './legacy-results.ts';
 import { checkMirroredHeaders, createParameterCheck } from './mirrored-headers.ts';
 import { createRequestStates } from './request-state.ts';
 import { createListeners, listenMethod } from './subscriptions.ts';
 
 /** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
-export interface ModernTransport {
+export interface StreamableHttp2026 {
   /** Answers one POST. */
   serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
   /** Reads the server's list of tools for ourselves, as a caller sees it. */
@@ -49,7 +49,7 @@ export interface ModernTransport {
 }
 
 /** Parts of the transport. */
-export interface ModernTransportOptions {
+export interface StreamableHttp2026Options {
   source: ServerSource;
   /** Serves clients of this revision if the server is of an older era. */
   conversations: Conversations;
@@ -76,11 +76,11 @@ export interface ModernTransportOptions {
  * Creates the transport of 2026-07-28.
  * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
  */
-export function createModernTransport(options: ModernTransportOptions): ModernTransport {
+export function createStreamableHttp2026(options: StreamableHttp2026Options): StreamableHttp2026 {
   const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, served, now } = options;
   const listeners = createListeners({ streams, accessWatch });
   const states = createRequestStates({ seal: options.seal, url, now });
-  const older = createBridge({ ...options, publish: listeners.publish });
+  const older = createLegacyBridge({ ...options, publish: listeners.publish });
 
   const callOptions: HttpCallOptions = {
     late: new Deadlines(streamAfterMs),

@@ -15,7 +15,7 @@ import { errorAnswer, hasRepeatedId } from '../legacy/collected-answers.ts';
 import type { Message } from '../protocol.ts';
 import { parseJson } from '../reading/json.ts';
 import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
-import { describeUnwritable, findUnwritable } from '../sdk/serializable.ts';
+import { findUnserializable, notSerializable } from '../sdk/serializable.ts';
 import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './endpoint.ts';
 import { RestPosts } from './posts.ts';
 
@@ -147,12 +147,12 @@ export class RestServerTransport implements Transport {
   /** Takes an answer of the server to whom it belongs. Notifications are dropped, requests refused (B7-11, B7-14). */
   async send(message: JSONRPCMessage): Promise<void> {
     const said = message as Message;
-    const fault = said.method === undefined && said.id !== undefined ? findUnwritable(said) : undefined;
+    const fault = said.method === undefined && said.id !== undefined ? findUnserializable(said) : undefined;
     if (fault === undefined || said.id === undefined) return this.#posts.hear(said);
     const error = new Error(`The MCP server gave something that cannot be written as JSON: ${fault}.`);
     this.#log(error.message);
     this.onerror?.(error);
-    this.#posts.hear(errorAnswer(said.id, describeUnwritable));
+    this.#posts.hear(errorAnswer(said.id, notSerializable));
   }
 
   /** Stops listening, and tells the server that it is over (B7-12). */

@@ -4,15 +4,15 @@ import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
 import { isRecord, type Sender } from '../protocol.ts';
 import { lazyRequest, type RequestBuilder } from './lazy-request.ts';
 
-/** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
+/** The part of a tool's context with the caller, in version 2 or 1 of the MCP SDK. */
 export interface CallContext {
   http?: { authInfo?: { extra?: Record<string, unknown> } };
   authInfo?: { extra?: Record<string, unknown> };
 }
 
 /**
- * Hands the caller over to an MCP server in the SDK's form. The token is not in it (T-105); `resourceMetadataUrl`, for
- * challenges the server's own scope checks write, is of the resource the token was issued for.
+ * Returns the caller in the SDK's form, for MCP servers. The token is not in it (T-105). `resourceMetadataUrl`, for
+ * challenges of the server's own scope checks, belongs to the resource that the token was issued for.
  */
 export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
   const known = sdkAuthInfos.get(caller);
@@ -22,7 +22,7 @@ export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
     clientId: caller.clientId,
     scopes: Object.freeze([...caller.scopes]) as string[],
     expiresAt: caller.expiresAt,
-    // Parsed when somebody looks, which on most calls nobody does.
+    // Parsed on first use: most calls never read it.
     get resource() {
       return new URL(caller.audience);
     },
@@ -35,12 +35,12 @@ export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
   return made;
 }
 
-/** Callers that cannot change any more, in the SDK's form: frozen, because calls of one token share them. */
+/** Frozen callers in the SDK's form. Calls with one token share them. */
 const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
 
 /**
- * Returns a tool, prompt or resource who is calling it.
- * @param context the context its handler was called with
+ * Returns the caller of a tool, prompt or resource.
+ * @param context the context of its handler
  * @throws TypeError without a context; Error outside of a Gatehouse endpoint, if nobody was identified
  */
 export function callerOf(context: CallContext): AuthInfo {
@@ -73,7 +73,7 @@ class RequestInfo {
 }
 
 /**
- * Data about the sender that a server gets with a message: `authInfo` in both versions of the SDK, the HTTP request as
+ * Data about the sender of a message, for the server: `authInfo` in both versions of the SDK, the HTTP request as
  * `request` in version 2 and `requestInfo` in version 1.
  */
 export class MessageContext implements MessageExtraInfo {

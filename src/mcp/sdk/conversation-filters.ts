@@ -14,13 +14,13 @@ import { isOfItsKind, type ServedMethods, withoutTask } from '../reading/methods
 import type { FilterResult } from '../scopes/scope-gate.ts';
 import { methodNotServed, resultNotServed } from './json-rpc-errors.ts';
 
-/** A list that was asked for. */
+/** A requested list. */
 interface Asked {
   method: string;
   authInfo: AuthInfo;
 }
 
-/** The listener of a conversation that knows which answers are lists. */
+/** A listener that filters the responses to list requests. */
 class ListReader implements Listener {
   server: Conversation['server'] | undefined;
   readonly #listener: Listener;
@@ -45,7 +45,7 @@ class ListReader implements Listener {
     this.#listener.ended();
   }
 
-  /** The answer as who asked may see it. */
+  /** Returns the response as its caller may see it. */
   #shown(message: Message & { result?: Record<string, unknown> }): Message {
     const asked = message.id === undefined ? undefined : this.#asked.get(message.id);
     if (message.id === undefined || !asked) return message;
@@ -58,8 +58,7 @@ class ListReader implements Listener {
 }
 
 /**
- * Puts the filter of lists into conversations, whatever transport they are for: who asks for a list sees what their
- * scopes suffice for.
+ * Filters the lists in conversations of every transport: callers see the items for which they have the scopes.
  */
 export function filterLists(conversations: Conversations, filterResult: FilterResult): Conversations {
   return {
@@ -79,12 +78,12 @@ export function filterLists(conversations: Conversations, filterResult: FilterRe
   };
 }
 
-/** Adds what the front can do to, and takes what is not served out of, the capabilities in the answer to `initialize` or `server/discover`. */
+/** Adds extensions of Gatehouse to the capabilities in a response to `initialize` or `server/discover`, and removes what is not served. */
 export type DeclareExtensions = <Result extends { capabilities?: unknown }>(result: Result) => Result;
 
 /**
- * Creates what declares the extensions that stand in front of a server, which knows nothing of them. Of what the server
- * declares itself, what is served stays (T-202).
+ * Creates the function that declares the extensions which Gatehouse itself provides in front of a server. The server's
+ * own declarations stay if they are served (T-202).
  * @param names identifiers of extensions
  * @see MCP "Extensions" (A13-01, A13-04, A13-11)
  */
@@ -104,9 +103,9 @@ export function createExtensions(
   };
 }
 
-/** Has conversations say in their answer to `initialize` which extensions stand in front of the server. */
+/** Declares extensions in the responses to `initialize` of conversations. */
 export function declaringExtensions(conversations: Conversations, declare: DeclareExtensions): Conversations {
-  /** A server of all gives every conversation the same answer, and most of them look at none. */
+  /** A shared server returns the same object to every conversation. */
   const declared = new WeakMap<InitializeResult, InitializeResult>();
   return {
     async open(initialize, sender, listener) {
@@ -121,13 +120,13 @@ export function declaringExtensions(conversations: Conversations, declare: Decla
   };
 }
 
-/** A message of a server, which may be an answer. */
+/** A message of a server, which may be a response. */
 type Said = Message & { result?: Record<string, unknown> };
 
 /**
- * Puts the table of served methods around conversations, whatever transport they are for. A request of either side that
- * is not served is answered with -32601, and a notification that is not served goes nowhere; capabilities and results
- * of what is not served stay behind as well (FA-02, FA-13, T-201, T-202).
+ * Applies the table of served methods to conversations of every transport. A request of either side that is not served
+ * gets the error -32601. Notifications, capabilities and results that are not served are dropped (FA-02, FA-13, T-201,
+ * T-202).
  */
 export function guardConversations(
   conversations: Conversations,
@@ -188,7 +187,7 @@ export function guardConversations(
   };
 }
 
-/** A change as everybody may hear it; undefined for any other message. */
+/** Returns a change in the form that everybody may receive; undefined for any other message. */
 function plainChange(message: Message): Message | undefined {
   const change = changeOf(message);
   return change && { jsonrpc: '2.0', ...change };

@@ -6,8 +6,10 @@ import { connectFailure, requireServer } from './server-factory.ts';
 import { SharedConversation } from './shared-conversation.ts';
 import { SharedServer } from './shared-server.ts';
 
-/** Creates conversations with servers of a source: each with its own server, or all with the same one. Those that are
- * over with a request share servers of `principal` by {@link createPrincipalConversations}. */
+/**
+ * Creates conversations with servers of a source: each with its own server, or all with the same one. Conversations of
+ * one request share servers of `principal` by {@link createPrincipalConversations}.
+ */
 export function createConversations(options: ConversationsOptions): Conversations {
   const { sharing } = options.source;
   if (sharing === 'account') return createPrincipalConversations(options);
@@ -16,13 +18,13 @@ export function createConversations(options: ConversationsOptions): Conversation
     : createSharedConversations(options);
 }
 
-/** Parts of the conversations of principals. */
+/** Options of {@link createPrincipalConversations}. */
 export interface PrincipalConversationsOptions extends ConversationsOptions {
   /** Milliseconds that an unused server is kept; five minutes by default. */
   idleMs?: number;
 }
 
-/** The conversations of one principal whose client can be asked the same. */
+/** The conversations of one principal with the same client capabilities. */
 interface Own {
   conversations: Conversations;
   /** Number of servers that are open or being opened. */
@@ -31,10 +33,10 @@ interface Own {
 }
 
 /**
- * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
- * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended. It is
- * told what the client can be asked; a client that says now this, now that, has a server for each. If the source says
- * so, one serves all clients of an account instead, and is told that they can be asked everything.
+ * Creates conversations that share one server for each principal: one account with one client (T-127, T-158). The server
+ * is made for the first of them, and closed some time after the last has ended. It is told the capabilities of the
+ * client, so each set of capabilities has a server of its own. If the source is shared by `account`, one server serves
+ * all clients of an account instead, and is told all capabilities.
  */
 export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
   const { source, logger, idleMs = 300_000 } = options;
@@ -48,7 +50,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
     own.open++;
     return own;
   };
-  /** Returns what is called when a conversation is over; the second time it does nothing. */
+  /** Returns the function to call when a conversation is over. Further calls do nothing. */
   const leaveOnce = (key: string, own: Own): (() => void) => {
     let isOver = false;
     return () => {
@@ -122,15 +124,15 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
   };
 }
 
-/** Parts of the conversations with one server. */
+/** Options of {@link createSharedConversations}. */
 export interface SharedConversationsOptions extends ConversationsOptions {
   /** Client capabilities declared to the server; all by default. */
   capabilities?: Record<string, unknown>;
 }
 
 /**
- * Creates conversations that all go to one server. It is made, connected and initialized when the first one begins,
- * and made again after it closed; one that was brought ready-made cannot be made again.
+ * Creates conversations that share one server. The server is made, connected and initialized for the first of them, and
+ * made again after it closed. A ready-made server cannot be made again.
  */
 export function createSharedConversations(options: SharedConversationsOptions): Conversations {
   const { source, logger, capabilities = allCapabilities } = options;

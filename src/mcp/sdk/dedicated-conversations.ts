@@ -18,7 +18,7 @@ import {
   type ServerSource,
 } from '../protocol.ts';
 import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
-import { ServerLine } from './multiplexed-transport.ts';
+import { MultiplexedTransport } from './multiplexed-transport.ts';
 import {
   type ClientAbilities,
   checkAbility,
@@ -26,10 +26,10 @@ import {
   readAbilities,
   withServedRevision,
 } from './negotiation.ts';
-import { type Answer, type Call, type Party, uniqueId } from './participants.ts';
+import { type Participant, type PendingCall, type ResponseMessage, uniqueId } from './participants.ts';
 import { requireNewServer } from './server-factory.ts';
 
-/** Parts of the conversations. */
+/** Options of conversations. */
 export interface ConversationsOptions {
   source: ServerSource;
   logger: Logger;
@@ -45,15 +45,15 @@ const notInitialized: JsonRpcError = {
 };
 
 /** A conversation with a server of its own. */
-class DedicatedConversation implements Conversation, Party {
+class DedicatedConversation implements Conversation, Participant {
   readonly server: McpLike;
   readonly sessionId = uniqueId();
-  readonly calls = new InFlightMap<number, Call>();
-  readonly #line: ServerLine;
+  readonly calls = new InFlightMap<number, PendingCall>();
+  readonly #line: MultiplexedTransport;
   readonly #listener: Listener;
   readonly #logger: Logger;
   readonly #onEnd: (conversation: DedicatedConversation) => void;
-  /** Undefined if who opened it says what its client cannot be asked. */
+  /** Undefined if the opener itself checks the client's capabilities. */
   readonly #abilities: ClientAbilities | undefined;
   #state: 'opening' | 'open' | 'ended' = 'opening';
   #level: LogLevel | undefined;
@@ -71,7 +71,7 @@ class DedicatedConversation implements Conversation, Party {
     this.#listener = listener;
     this.#logger = logger;
     this.#onEnd = onEnd;
-    this.#line = new ServerLine({
+    this.#line = new MultiplexedTransport({
       sole: this,
       isElsewhere: isElsewhere(source),
       announce: (notification) => this.hear(notification),
@@ -80,7 +80,7 @@ class DedicatedConversation implements Conversation, Party {
     });
   }
 
-  /** Has the server answer `initialize`. */
+  /** Sends the server `initialize`. */
   async begin(initialize: InitializeParams, sender: Sender): Promise<Opening> {
     const { result, error } = await this.#line.open(this.server, withServedRevision(initialize), sender);
     if (error) return { error };
@@ -122,7 +122,7 @@ class DedicatedConversation implements Conversation, Party {
   #request(request: RequestMessage, sender: Sender): void {
     const { id, method, params } = request;
     if (method === 'initialize') this.#refuse(id, initializedAlready);
-    // Either version of the SDK calls a level there is not an internal error.
+    // Both versions of the SDK report an unknown level as an internal error.
     else if (method === 'logging/setLevel' && this.#hasLogs && !isLogLevel(params?.level))
       this.#refuse(id, noSuchLevel);
     else {
@@ -132,7 +132,7 @@ class DedicatedConversation implements Conversation, Party {
   }
 
   #refuse(id: RequestId, error: JsonRpcError): void {
-    const answer: Answer = { jsonrpc: '2.0', id, error };
+    const answer: ResponseMessage = { jsonrpc: '2.0', id, error };
     queueMicrotask(() => this.hear(answer));
   }
 
@@ -145,8 +145,8 @@ class DedicatedConversation implements Conversation, Party {
 }
 
 /**
- * Creates conversations each of which has a server of its own, made for who opened it. `initialize` is answered by
- * that server.
+ * Creates conversations with a server of their own, made for the caller who opened them. That server answers
+ * `initialize`.
  */
 export function createDedicatedConversations(options: ConversationsOptions): Conversations {
   const conversations = new InFlightMap<string, DedicatedConversation>();

@@ -1,20 +1,18 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { JsonRpcError } from '../protocol.ts';
-import type { Asked } from './serializable.ts';
+import type { RequestSummary } from './serializable.ts';
 
-/** Nobody here knows the method. */
 export const methodNotFound: JsonRpcError = { code: errorCodes.methodNotFound, message: 'Method not found' };
 
-/** A member of the params that a guard reads is missing or has not its type. */
 export const invalidParams: JsonRpcError = {
   code: errorCodes.invalidParams,
   message: 'Invalid params: a member is missing or has not the type that the schema of MCP gives it.',
 };
 
-/** Most of a method that is repeated, in characters. */
+/** Maximum length of a repeated method name, in characters. */
 const maxShown = 200;
 
-/** The error for a method that no revision defines and nobody opened by name (FA-02). */
+/** Returns the error for a method that no revision defines and no operator opened by name (FA-02). */
 export function methodNotServed(method: string): JsonRpcError {
   const shown = method.slice(0, maxShown);
   return {
@@ -24,7 +22,7 @@ export function methodNotServed(method: string): JsonRpcError {
   };
 }
 
-/** The error for a result of a kind that is not served, as a task is. */
+/** The error for a result of a kind that is not served, such as a task. */
 export const resultNotServed: JsonRpcError = {
   code: errorCodes.internalError,
   message:
@@ -32,7 +30,7 @@ export const resultNotServed: JsonRpcError = {
   data: { reason: 'result_not_served' },
 };
 
-/** Something failed that a client can do nothing about; what it was stands in the log. */
+/** The error for a failure inside Gatehouse or the server; the log has the reason. */
 export const internalError: JsonRpcError = { code: errorCodes.internalError, message: 'Internal error' };
 
 /** Internal response to a cancelled request, whose client does not wait for one. */
@@ -41,7 +39,7 @@ export const requestCancelled: JsonRpcError = {
   message: 'The request was cancelled.',
 };
 
-/** There is no room to hold an answer until its client takes it. */
+/** The error in place of a response for which `limits.heldBytes` has no room. */
 export const heldBytesExceeded: JsonRpcError = {
   code: errorCodes.internalError,
   message:
@@ -49,7 +47,7 @@ export const heldBytesExceeded: JsonRpcError = {
   data: { reason: 'too_many_held_bytes' },
 };
 
-/** Writes the error in the place of an answer, or of a batch of answers. */
+/** Returns that error with the id of a response, or one for each response of a batch. */
 export function heldBytesError(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(heldBytesError);
   const { id = null } = Object(answer) as { id?: unknown };
@@ -59,7 +57,7 @@ export function heldBytesError(answer: unknown): unknown {
 /** Methods whose request names a resource. */
 const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
 
-/** Codes with which SDKs say that a resource is unknown, and words that tell it from what else these codes say. */
+/** Codes of SDKs for an unknown resource, and the words that distinguish it from other errors with these codes. */
 const saysNotFound: ReadonlyMap<unknown, RegExp> = new Map([
   [errorCodes.invalidParams, /\b(?:not found|unknown|no such|does not exist)\b/i],
   [errorCodes.internalError, /\bresource\b.*\bnot found\b|\b(?:unknown|no such) resource\b/is],
@@ -67,11 +65,11 @@ const saysNotFound: ReadonlyMap<unknown, RegExp> = new Map([
 ]);
 
 /**
- * Returns an error of any server with the code of the revisions up to 2025-11-25 for a resource that is unknown.
+ * Returns an error with the code of the revisions up to 2025-11-25 if it reports an unknown resource.
  * @param asked the request: its method, and the URI of the resource
  * @see MCP 2025-11-25 "Resources", error handling (FA-33)
  */
-export function withLegacyCode(error: JsonRpcError, { method, name }: Asked): JsonRpcError {
+export function withLegacyCode(error: JsonRpcError, { method, name }: RequestSummary): JsonRpcError {
   if (!resourceMethods.has(method) || !saysNotFound.get(error.code)?.test(String(error.message)))
     return error;
   return { data: { uri: name }, ...error, code: errorCodes.resourceNotFound };

@@ -5,7 +5,7 @@ import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 /** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 
-/** Answers a level there is not (C6-04). */
+/** The error for an unknown level (C6-04). */
 export const noSuchLevel: JsonRpcError = {
   code: errorCodes.invalidParams,
   message: 'Invalid params: there is no such log level.',
@@ -20,8 +20,8 @@ export function isLogLevel(value: unknown): value is LogLevel {
 }
 
 /**
- * Returns true if a message of a server is a log message below the level its client has set. Before a level is set a
- * client gets all of them, as the SDK does it.
+ * Returns true if a message of a server is a log message below the client's level. Without a level, a client gets all
+ * log messages, as with the SDK.
  * @see MCP 2025-11-25 "Logging"
  */
 export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {
@@ -30,8 +30,8 @@ export function isBelow(level: LogLevel | undefined, { method, params }: Message
 }
 
 /**
- * Returns true if a notification may be sent on the stream of a request: log messages only from the level on that the
- * request asks for, and none if it asks for none.
+ * Returns true if a notification may be sent on the stream of a request: log messages only from the requested level on,
+ * and none without a requested level.
  * @see MCP 2026-07-28 "Logging" (C6-04)
  */
 export function mayHear({ params }: RequestMessage, notification: Message): boolean {

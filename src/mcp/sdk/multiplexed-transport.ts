@@ -15,28 +15,28 @@ import type {
 } from '../protocol.ts';
 import { MessageContext } from './caller.ts';
 import { withLegacyCode } from './json-rpc-errors.ts';
-import { type Answer, type Call, type Party, ServerRequests } from './participants.ts';
-import { askedOf, type CheckWritable, createWritableCheck } from './serializable.ts';
+import { type Participant, type PendingCall, type ResponseMessage, ServerRequests } from './participants.ts';
+import { type CheckSerializable, createSerializableCheck, summarizeRequest } from './serializable.ts';
 
-/** Further participants of a line, beside the callers of running requests. */
-export interface LineOptions {
+/** Options of a transport to one server. */
+export interface MultiplexedTransportOptions {
   /** The only participant, if the server serves one. */
-  sole?: Party;
+  sole?: Participant;
   /**
-   * True if the server stands in another process. Such a server does not say for which call it sends something: while
-   * one call runs, it is for that one.
+   * True if the server runs in another process. Such a server does not say for which call it sends a message: while one
+   * call runs, the message is for that call.
    */
   isElsewhere?: boolean;
-  /** True if its parties are of many accounts: then what it sends is for nobody unless it names the call (T-158). */
+  /** True if its participants belong to many accounts: a message that names no call is then for nobody (T-158). */
   isForEveryone?: boolean;
-  /** Takes notifications about what the server offers, which no single call has caused. */
+  /** Takes notifications about the tools, prompts and resources of the server, which belong to no call. */
   announce(notification: Message): void;
   /** Called once, when the server closed. */
   onClose(): void;
   logger: Logger;
 }
 
-/** Notifications about what a server offers, to all whom it concerns. */
+/** Notifications that belong to no call, and go to all participants whom they concern. */
 const announcements = new Set([
   'notifications/tools/list_changed',
   'notifications/prompts/list_changed',
@@ -61,32 +61,32 @@ const notOfRevision: JsonRpcError = {
 const gone: JsonRpcError = { code: errorCodes.internalError, message: 'The client ended the conversation.' };
 
 /**
- * The line to one server: a transport of the SDK that carries any number of conversations. The server sees ids and
- * progress tokens that are unique on the line, whatever clients choose; each client sees its own, so that no message
- * can reach another (T-127, T-142). What the server sends without saying to which request it belongs is known by the
- * asynchronous context it is sent from, as long as that request runs.
+ * A transport of the SDK that carries any number of conversations with one server. The server sees ids and progress
+ * tokens that are unique on this transport, whatever clients choose; each client sees its own, so that no message can
+ * reach another client (T-127, T-142). If the server names no request with a message, the asynchronous context in which
+ * it is sent names the request, as long as that request runs.
  */
-export class ServerLine implements Transport {
+export class MultiplexedTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 
-  /** Revisions the server says it speaks; undefined if it does not say. */
+  /** Revisions that the server declares; undefined if it declares none. */
   supportedVersions: readonly string[] | undefined;
   isClosed = false;
 
-  readonly #options: LineOptions;
-  /** None if the server stands elsewhere: it has said as JSON what it says. */
-  readonly #checkWritable: CheckWritable | undefined;
-  readonly #calls = new InFlightMap<unknown, Call>();
+  readonly #options: MultiplexedTransportOptions;
+  /** Undefined if the server runs in another process: its messages arrive as JSON. */
+  readonly #checkWritable: CheckSerializable | undefined;
+  readonly #calls = new InFlightMap<unknown, PendingCall>();
   readonly #asked = new ServerRequests();
-  readonly #origin = new AsyncLocalStorage<Call>();
+  readonly #origin = new AsyncLocalStorage<PendingCall>();
   #lastId: number;
 
-  constructor(options: LineOptions) {
+  constructor(options: MultiplexedTransportOptions) {
     this.#options = options;
-    this.#checkWritable = options.isElsewhere ? undefined : createWritableCheck(options.logger);
-    // Some bridges give everybody the answers of one process: with ids of its own, a line takes none of another's (T-158).
+    this.#checkWritable = options.isElsewhere ? undefined : createSerializableCheck(options.logger);
+    // Some bridges send the responses of one process to everybody. Random ids keep transports from taking those of others (T-158).
     this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
   }
 
@@ -95,9 +95,9 @@ export class ServerLine implements Transport {
     return this.#calls.size + this.#asked.size;
   }
 
-  /** The session of whoever the server is serving at this moment. */
+  /** The session of the participant that the server is serving at this moment. */
   get sessionId(): string | undefined {
-    return (this.#origin.getStore()?.party ?? this.#options.sole)?.sessionId;
+    return (this.#origin.getStore()?.participant ?? this.#options.sole)?.sessionId;
   }
 
   setSupportedProtocolVersions(versions: string[]): void {
@@ -105,10 +105,10 @@ export class ServerLine implements Transport {
   }
 
   /**
-   * Connects a server and has it answer `initialize`.
-   * @throws what its `connect` throws
+   * Connects a server and sends it `initialize`.
+   * @throws errors of its `connect`
    */
-  async open(server: McpLike, params: InitializeParams, sender: Sender): Promise<Answer> {
+  async open(server: McpLike, params: InitializeParams, sender: Sender): Promise<ResponseMessage> {
     await server.connect(this);
     return new Promise((resolve) => {
       const message: RequestMessage = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
@@ -117,86 +117,87 @@ export class ServerLine implements Transport {
   }
 
   /**
-   * Hands the server a request of a client.
-   * @param onAnswer takes the answer before the party does
+   * Sends the server a request of a client.
+   * @param onAnswer takes the response before the participant does
    */
   call(
-    party: Party | undefined,
+    participant: Participant | undefined,
     message: RequestMessage,
     sender: Sender,
-    onAnswer?: (answer: Answer) => void,
+    onAnswer?: (answer: ResponseMessage) => void,
   ): void {
     const { id, method, params } = message;
     const meta = params?._meta as { progressToken?: unknown } | undefined;
     const progressToken = meta?.progressToken;
-    const lineId = ++this.#lastId;
-    const call: Call = {
-      party,
+    const serverId = ++this.#lastId;
+    const call: PendingCall = {
+      participant,
       id,
       progressToken,
       onAnswer,
       principal: sender.authInfo && principalKey(sender.authInfo),
-      asked: askedOf(message),
-      lineId,
+      asked: summarizeRequest(message),
+      serverId,
       isRunning: true,
     };
-    this.#calls.set(lineId, call);
-    party?.calls.set(lineId, call);
+    this.#calls.set(serverId, call);
+    participant?.calls.set(serverId, call);
     if (this.isClosed) {
       this.#answer(call, { jsonrpc: '2.0', error: closed });
       return;
     }
 
-    // A server that speaks 2026-07-28, too, would take it for a state that was sealed and opened (T-129, T-133).
-    if (party && params && ('requestState' in params || 'inputResponses' in params)) {
+    // A server that also speaks 2026-07-28 would trust this as a state that Gatehouse has opened (T-129, T-133).
+    if (participant && params && ('requestState' in params || 'inputResponses' in params)) {
       queueMicrotask(() => call.isRunning && this.#answer(call, { jsonrpc: '2.0', error: notOfRevision }));
       return;
     }
 
-    const request: RequestMessage = { jsonrpc: '2.0', id: lineId, method };
+    const request: RequestMessage = { jsonrpc: '2.0', id: serverId, method };
     if (params && progressToken !== undefined)
-      request.params = { ...params, _meta: { ...meta, progressToken: lineId } };
+      request.params = { ...params, _meta: { ...meta, progressToken: serverId } };
     else if (params) request.params = params;
     this.#deliver(request, call, sender);
   }
 
-  /** Hands the server a notification of a client. Cancellations and progress count only for what is its own (T-141). */
-  notify(party: Party | undefined, message: Message, sender: Sender): void {
+  /** Sends the server a notification of a client. Cancellations and progress count only for the client's own requests (T-141). */
+  notify(participant: Participant | undefined, message: Message, sender: Sender): void {
     if (message.method === 'notifications/cancelled') {
-      this.#cancelOwn(party, message, sender);
+      this.#cancelOwn(participant, message, sender);
       return;
     }
-    const isProgress = party && message.method === 'notifications/progress';
-    const passed = isProgress ? this.#asked.progress(party, message) : message;
+    const isProgress = participant && message.method === 'notifications/progress';
+    const passed = isProgress ? this.#asked.progress(participant, message) : message;
     if (!passed) return;
     const origin = {
-      party,
+      participant,
       id: undefined,
       progressToken: undefined,
       onAnswer: undefined,
       principal: undefined,
       asked: undefined,
     };
-    this.#deliver(passed, { ...origin, lineId: 0, isRunning: true }, sender);
+    this.#deliver(passed, { ...origin, serverId: 0, isRunning: true }, sender);
   }
 
-  /** Hands the server a client's answer to a request of the server. One that nobody waits for is dropped (T-128). */
-  answer(party: Party, message: Message): void {
-    const answer = this.#asked.answer(party, message);
+  /** Sends the server a client's response to a request of the server. An unexpected response is dropped (T-128). */
+  answer(participant: Participant, message: Message): void {
+    const answer = this.#asked.answer(participant, message);
     if (answer) this.onmessage?.(answer as JSONRPCMessage);
   }
 
-  /** Cancels all a party has running, and tells the server that it answers nothing more. */
-  release(party: Party, sender: Sender): void {
-    for (const call of party.calls.values()) this.#cancel(call, 'The client ended the conversation.', sender);
-    for (const id of this.#asked.forgetAll(party)) this.#refuse(id, gone);
+  /** Cancels all running requests of a participant, and rejects the server's open requests to it. */
+  release(participant: Participant, sender: Sender): void {
+    for (const call of participant.calls.values())
+      this.#cancel(call, 'The client ended the conversation.', sender);
+    for (const id of this.#asked.forgetAll(participant)) this.#refuse(id, gone);
   }
 
   async start(): Promise<void> {}
 
   /** Takes a message of the server. */
   async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
-    const said = message as Answer;
+    const said = message as ResponseMessage;
     const related = options?.relatedRequestId;
     if (said.method === undefined) {
       const call = this.#calls.get(said.id);
@@ -211,7 +212,7 @@ export class ServerLine implements Transport {
     }
   }
 
-  /** The server closes the line: what still runs is answered with an error. */
+  /** The server closes the transport: running requests get an error. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -220,7 +221,7 @@ export class ServerLine implements Transport {
     this.#options.onClose();
   }
 
-  #deliver(message: Message, origin: Call, sender: Sender): void {
+  #deliver(message: Message, origin: PendingCall, sender: Sender): void {
     const take = this.onmessage;
     if (!take || this.isClosed) return;
     const context = new MessageContext(sender);
@@ -228,34 +229,34 @@ export class ServerLine implements Transport {
     else this.#origin.run(origin, take, message as JSONRPCMessage, context);
   }
 
-  #answer(call: Call, answer: Answer): void {
+  #answer(call: PendingCall, answer: ResponseMessage): void {
     this.#forget(call);
-    const restored = { ...answer, id: call.id } as Answer;
+    const restored = { ...answer, id: call.id } as ResponseMessage;
     if (answer.error && call.asked) restored.error = withLegacyCode(answer.error, call.asked);
     call.onAnswer?.(restored);
-    call.party?.hear(restored);
+    call.participant?.hear(restored);
   }
 
-  #forget(call: Call): void {
+  #forget(call: PendingCall): void {
     call.isRunning = false;
-    this.#calls.delete(call.lineId);
-    call.party?.calls.delete(call.lineId);
+    this.#calls.delete(call.serverId);
+    call.participant?.calls.delete(call.serverId);
   }
 
-  #cancelOwn(party: Party | undefined, message: Message, sender: Sender): void {
+  #cancelOwn(participant: Participant | undefined, message: Message, sender: Sender): void {
     const { requestId, reason } = message.params ?? {};
-    const call = party?.calls.values().find(({ id }) => id === requestId);
+    const call = participant?.calls.values().find(({ id }) => id === requestId);
     if (call) this.#cancel(call, reason, sender);
   }
 
-  #cancel(call: Call, reason: unknown, sender: Sender): void {
+  #cancel(call: PendingCall, reason: unknown, sender: Sender): void {
     this.#forget(call);
-    const params = { requestId: call.lineId, ...(typeof reason === 'string' ? { reason } : {}) };
+    const params = { requestId: call.serverId, ...(typeof reason === 'string' ? { reason } : {}) };
     this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, call, sender);
   }
 
-  /** The call the server sends something for: the one it names, the one in whose context it runs, or the only one. */
-  #originOf(relatedRequestId: RequestId | undefined): Call | undefined {
+  /** Returns the call to which a message of the server belongs: the named one, the one of the context, or the only one. */
+  #originOf(relatedRequestId: RequestId | undefined): PendingCall | undefined {
     if (relatedRequestId !== undefined) return this.#calls.get(relatedRequestId);
     if (this.#options.isForEveryone) return undefined;
     if (this.#options.isElsewhere) return this.#onlyCall();
@@ -264,32 +265,35 @@ export class ServerLine implements Transport {
   }
 
   /**
-   * The only call of a client that runs. If several calls run, those are left out whose client has an unanswered
-   * request: it may never return. If none is left, it is the call that was sent last. Among calls of several clients
-   * nothing is guessed: a question about one would be put to another (T-203).
+   * Returns the only running call of a client. If several calls run, calls whose client has an unanswered request do not
+   * count, because that client may never answer. If no other call is left, it is the call that was sent last. Between
+   * calls of several clients there is no guess: a question about one would reach another (T-203).
    */
-  #onlyCall(): Call | undefined {
-    const ofClients = this.#calls.values().filter(({ party }) => party !== undefined);
+  #onlyCall(): PendingCall | undefined {
+    const ofClients = this.#calls.values().filter(({ participant }) => participant !== undefined);
     const [call, another] = ofClients;
     if (!another) return call;
     if (ofClients.some(({ principal }) => principal !== call?.principal)) return undefined;
-    const waiting = this.#asked.parties();
-    const [free, second] = ofClients.filter(({ party }) => party && !waiting.includes(party));
+    const waiting = this.#asked.participants();
+    const [free, second] = ofClients.filter(
+      ({ participant }) => participant && !waiting.includes(participant),
+    );
     if (free) return second ? undefined : free;
-    return ofClients.find(({ party }) => party === waiting.at(-1));
+    return ofClients.find(({ participant }) => participant === waiting.at(-1));
   }
 
   #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {
-    // The gateway is the client of a server elsewhere: no person is needed to say that it is there (FA-41).
+    // Gatehouse is the client of a server in another process, and answers pings itself (FA-41).
     if (this.#options.isElsewhere && request.method === 'ping') {
       queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id: request.id, result: {} }));
       return;
     }
     const origin = this.#originOf(relatedRequestId);
-    const party = relatedRequestId === undefined ? (origin?.party ?? this.#options.sole) : origin?.party;
-    const refusal = party ? party.checkRequest(request) : nobodyToAsk;
-    if (refusal || !party) this.#refuse(request.id, refusal ?? nobodyToAsk);
-    else party.hear(this.#asked.ask(party, request), origin?.id);
+    const participant =
+      relatedRequestId === undefined ? (origin?.participant ?? this.#options.sole) : origin?.participant;
+    const refusal = participant ? participant.checkRequest(request) : nobodyToAsk;
+    if (refusal || !participant) this.#refuse(request.id, refusal ?? nobodyToAsk);
+    else participant.hear(this.#asked.ask(participant, request), origin?.id);
   }
 
   #refuse(id: RequestId, error: JsonRpcError): void {
@@ -302,18 +306,21 @@ export class ServerLine implements Transport {
     if (said.method === 'notifications/progress') this.#progress(said, origin, isNamed);
     else if (said.method === 'notifications/cancelled') {
       const cancelled = this.#asked.cancel(said);
-      cancelled?.party.hear(cancelled.message, origin?.id);
-    } else if (isNamed) origin?.party?.hear(said, origin.id);
+      cancelled?.participant.hear(cancelled.message, origin?.id);
+    } else if (isNamed) origin?.participant?.hear(said, origin.id);
     else if (announcements.has(said.method as string)) this.#options.announce(said);
-    // What nobody's call has caused may be about anybody: where many listen it goes to no one (T-127).
-    else (origin?.party ?? this.#options.sole)?.hear(said, origin?.id);
+    // A message without a call may be about anybody: with many participants it goes to no one (T-127).
+    else (origin?.participant ?? this.#options.sole)?.hear(said, origin?.id);
   }
 
-  #progress(said: Message, origin: Call | undefined, isNamed: boolean): void {
+  #progress(said: Message, origin: PendingCall | undefined, isNamed: boolean): void {
     const call = this.#calls.get(said.params?.progressToken);
     if (call?.progressToken === undefined) return;
-    // A token of one request, sent during another, is a token the server has mistaken.
+    // A token of one request that is sent during another is a mistake of the server.
     if (origin !== call && (origin || isNamed)) return;
-    call.party?.hear({ ...said, params: { ...said.params, progressToken: call.progressToken } }, call.id);
+    call.participant?.hear(
+      { ...said, params: { ...said.params, progressToken: call.progressToken } },
+      call.id,
+    );
   }
 }

@@ -10,11 +10,11 @@ import {
 } from '../protocol.ts';
 
 /**
- * Chooses the revision of one conversation with a server that serves many. What the server answers does not depend on
- * it: both versions of the SDK write the results of all these revisions in one shape, so one server serves them all.
- * @param requested what the client asks for
- * @param answered what the server itself negotiated
- * @param supported what the server says it speaks; undefined if it does not say
+ * Chooses the revision of one conversation with a shared server. The responses of the server do not depend on it: both
+ * versions of the SDK write the results of all these revisions in one form.
+ * @param requested the revision that the client asks for
+ * @param answered the revision that the server negotiated
+ * @param supported the revisions that the server declares; undefined if it declares none
  * @see MCP 2025-11-25 lifecycle "Version Negotiation"
  */
 export function negotiateRevision(
@@ -32,7 +32,7 @@ export function negotiateRevision(
  */
 export function withServedRevision(initialize: InitializeParams): InitializeParams {
   const { protocolVersion } = initialize;
-  // What is no revision at all is for the server to refuse.
+  // The server rejects a value that is not a revision.
   if (typeof protocolVersion !== 'string' || legacyRevisions.includes(protocolVersion)) return initialize;
   return { ...initialize, protocolVersion: newestLegacyRevision };
 }
@@ -47,7 +47,7 @@ export function checkAnswered({ protocolVersion }: InitializeResult): JsonRpcErr
   };
 }
 
-/** Capabilities that a client declared for requests of the server. */
+/** Client capabilities for requests of the server. */
 export interface ClientAbilities {
   readonly sampling: boolean;
   readonly samplingTools: boolean;
@@ -56,7 +56,7 @@ export interface ClientAbilities {
   readonly elicitationUrl: boolean;
 }
 
-/** The capabilities a server that serves many is told of; each client's own are checked when it is asked. */
+/** The capabilities declared to a shared server. Each request to a client is checked against the client's own. */
 export const allCapabilities = {
   sampling: { tools: {}, context: {} },
   roots: { listChanged: true },

@@ -2,46 +2,45 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
-/** Replacement of a server's message that JSON cannot hold. */
-export const describeUnwritable: JsonRpcError = {
+/** The error that replaces a server's message which JSON cannot represent. */
+export const notSerializable: JsonRpcError = {
   code: errorCodes.internalError,
   message:
     'The MCP server gave something that cannot be written as JSON. The call may have had its effect; the log of the server says what it was.',
 };
 
-/** Maximum depth of nested objects: more than anybody needs, and far less than the stack allows. */
+/** Maximum depth of nested objects. The stack allows far more. */
 const maxDepth = 1_000;
 
-/** Maximum number of named places. */
+/** Maximum number of levels in a reported path. */
 const namedLevels = 5;
 
 const tooDeep = `has more than ${maxDepth} levels within it`;
 
 /**
- * Finds the part of a server's message that cannot be written as JSON. Called as the message leaves the server, so that
- * no later writer fails.
- * @param asked by the client: what the message answers or belongs to
- * @returns the error that stands in its place; what it was is in the log then
+ * Checks that a server's message can be written as JSON, as soon as it leaves the server, so that no later writer fails.
+ * @param asked the client's request to which the message belongs
+ * @returns the error that replaces the message; the log then has the reason
  */
-export type CheckWritable = (message: Message, asked?: Asked) => JsonRpcError | undefined;
+export type CheckSerializable = (message: Message, asked?: RequestSummary) => JsonRpcError | undefined;
 
 /** Identifying parts of a request for the log, without its arguments. */
-export interface Asked {
+export interface RequestSummary {
   readonly method: string;
   /** Of the tool or prompt, or the URI of the resource. */
   readonly name: string | undefined;
 }
 
-/** Describes a request. */
-export function askedOf({ method, params }: RequestMessage): Asked {
+/** Returns the parts of a request that identify it in the log. */
+export function summarizeRequest({ method, params }: RequestMessage): RequestSummary {
   const name = params?.name ?? params?.uri;
   return { method, name: typeof name === 'string' ? name : undefined };
 }
 
-/** Creates the check of what servers of this process say: they hand over objects, not JSON. */
-export function createWritableCheck(logger: Logger): CheckWritable {
+/** Creates the check for servers in this process, which send objects and not JSON. */
+export function createSerializableCheck(logger: Logger): CheckSerializable {
   return (message, asked) => {
-    const fault = findUnwritable(message);
+    const fault = findUnserializable(message);
     if (fault === undefined) return undefined;
     logger.error(
       {
@@ -52,7 +51,7 @@ export function createWritableCheck(logger: Logger): CheckWritable {
       },
       'an MCP server gave something that cannot be written as JSON',
     );
-    return describeUnwritable;
+    return notSerializable;
   };
 }
 
@@ -64,11 +63,11 @@ interface Fault {
 }
 
 /**
- * Finds a value at which `JSON.stringify` throws: BigInts, circles, more levels than its stack may bear, members that
- * throw. Texts are not inspected, so that long messages cost little.
- * @returns a sentence for who wrote the server; undefined if all of it can be written
+ * Finds a value at which `JSON.stringify` throws: BigInts, circles, too many levels, members that throw. Texts are not
+ * inspected, so that long messages cost little.
+ * @returns a sentence for the developer of the server; undefined if everything can be written
  */
-export function findUnwritable(value: unknown): string | undefined {
+export function findUnserializable(value: unknown): string | undefined {
   try {
     const fault = find(value, '', 0);
     return fault && describe(value, fault);
@@ -77,7 +76,7 @@ export function findUnwritable(value: unknown): string | undefined {
   }
 }
 
-/** Looks for no circles: whoever follows one comes to the limit of depth. */
+/** Circles need no check of their own, because they reach the maximum depth. */
 function find(value: unknown, name: string | number, depth: number): Fault | undefined {
   if (!canFail(value)) return undefined;
   const form = formOf(value, name);
@@ -104,14 +103,14 @@ function findWithin(member: unknown, name: string | number, depth: number): Faul
   return fault;
 }
 
-/** Returns true if it is more than text, a number or the like. */
+/** Returns true for values that `JSON.stringify` may fail at. */
 function canFail(value: unknown): value is object | bigint {
   return (
     (typeof value === 'object' && value !== null) || typeof value === 'bigint' || typeof value === 'function'
   );
 }
 
-/** Returns the value that is written in its place: `toJSON()` if it has one. */
+/** Returns the value that JSON gets: `toJSON()` if there is one. */
 function formOf(value: object | bigint, name: string | number): unknown {
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? toJSON.call(value, `${name}`) : value;

@@ -3,7 +3,7 @@ import type { McpLike, ServerContext, ServerSource } from '../protocol.ts';
 /** Makes an MCP server: for one session or request, or for all callers of an era. */
 export type ServerFactory = (context: ServerContext) => McpLike | Promise<McpLike>;
 
-/** Returns true if something is an MCP server, by what it can do: the SDK's of version 1 and 2 look alike. */
+/** Type guard for MCP servers of version 1 and 2 of the SDK. It checks the methods, not the class. */
 export function isServer(value: unknown): value is McpLike {
   return (
     typeof value === 'object' &&
@@ -15,15 +15,13 @@ export function isServer(value: unknown): value is McpLike {
   );
 }
 
-/**
- * Makes a server that was brought ready-made into a source.
- */
+/** Makes a source of a ready-made server. */
 export function fromServer(server: McpLike): ServerSource & { sharing: 'single' } {
   return { sharing: 'single', create: () => server };
 }
 
 /**
- * Makes a factory into a source.
+ * Makes a source of a factory.
  * @param sharing `each`: called for every session, and every request without one; `shared`: called for an era, without
  *   the caller, because its server serves everybody
  * @returns a source whose `create` throws TypeError if the factory returns no server, or under `each` the same twice
@@ -55,8 +53,8 @@ export function fromFactory<Sharing extends 'each' | 'shared'>(
 const made = new WeakSet<object>();
 
 /**
- * Checks what a factory gave.
- * @throws TypeError if it is no MCP server
+ * Checks the result of a factory.
+ * @throws TypeError if it is not an MCP server
  */
 export function requireServer(value: unknown): McpLike {
   if (isServer(value)) return value;
@@ -66,8 +64,8 @@ export function requireServer(value: unknown): McpLike {
 }
 
 /**
- * Checks a server that is to serve one conversation only.
- * @throws TypeError if it is no MCP server; Error if another conversation uses it
+ * Checks the result of a factory whose servers serve one conversation each.
+ * @throws TypeError if it is not an MCP server; Error if another conversation uses it
  */
 export function requireNewServer(value: unknown): McpLike {
   const server = requireServer(value);
@@ -80,8 +78,8 @@ export function requireNewServer(value: unknown): McpLike {
 }
 
 /**
- * Explains why a server that was brought ready-made does not connect.
- * @param error what its `connect` threw
+ * Returns the error for a ready-made server that does not connect.
+ * @param error the error of its `connect`
  */
 export function connectFailure(error: unknown): Error {
   if (!/already connected/i.test(String(error)))

@@ -14,7 +14,7 @@ import type {
 import { methodNotFound } from './json-rpc-errors.ts';
 import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import { type ClientAbilities, checkAbility, readAbilities } from './negotiation.ts';
-import { type Answer, type Call, type Party, uniqueId } from './participants.ts';
+import { type Participant, type PendingCall, type ResponseMessage, uniqueId } from './participants.ts';
 import type { Guest, SharedServer } from './shared-server.ts';
 
 /** Most resources one conversation may be subscribed to. */
@@ -30,18 +30,18 @@ const tooManySubscriptions: JsonRpcError = {
 };
 
 /**
- * A conversation with a server that serves others too. What is a matter of one conversation, the server does not see:
- * `initialize`, `ping`, the log level, and who of several is subscribed.
+ * A conversation with a server that serves others too. Gatehouse itself handles the state of one conversation:
+ * `initialize`, `ping`, the log level, and the subscribers of a resource.
  */
-export class SharedConversation implements Conversation, Party, Guest {
+export class SharedConversation implements Conversation, Participant, Guest {
   readonly sessionId = uniqueId();
-  readonly calls = new InFlightMap<number, Call>();
+  readonly calls = new InFlightMap<number, PendingCall>();
   readonly #shared: SharedServer;
   readonly #listener: Listener;
   readonly #abilities: ClientAbilities;
-  /** Resources it is subscribed to, and for whom. */
+  /** Subscribed resources, and the caller who subscribed. */
   #subscribed: Map<string, AuthInfo | undefined> | undefined;
-  /** Elicitations by URL whose end it has not been told of. */
+  /** Open elicitations by URL. */
   #elicitations: Set<string> | undefined;
   #level: LogLevel | undefined;
   #isInitialized = false;
@@ -88,7 +88,7 @@ export class SharedConversation implements Conversation, Party, Guest {
     this.#listener.hear(message, relatedTo);
   }
 
-  /** Returns true if it is concerned by a notification that is about what the server offers. */
+  /** Returns true if a notification about the server's tools, prompts or resources concerns it. */
   wants({ method, params }: Message): boolean {
     if (method !== 'notifications/elicitation/complete') return this.#isInitialized;
     return this.#elicitations?.delete(params?.elicitationId as string) ?? false;
@@ -109,7 +109,7 @@ export class SharedConversation implements Conversation, Party, Guest {
     else this.#shared.line.call(this, request, sender);
   }
 
-  /** Tasks are a person's own, and the server would show them to all. */
+  /** Tasks are personal, and the server would show them to all. */
   #requestOfMany(request: RequestMessage, sender: Sender): void {
     if (request.method.startsWith('tasks/')) {
       this.#answer(request.id, { error: methodNotFound });
@@ -123,7 +123,7 @@ export class SharedConversation implements Conversation, Party, Guest {
     );
   }
 
-  #setLevel(level: unknown): Pick<Answer, 'result' | 'error'> {
+  #setLevel(level: unknown): Pick<ResponseMessage, 'result' | 'error'> {
     if (!this.#shared.declares('logging')) return { error: methodNotFound };
     if (!isLogLevel(level)) return { error: noSuchLevel };
     this.#level = level;
@@ -137,7 +137,7 @@ export class SharedConversation implements Conversation, Party, Guest {
       this.#answer(request.id, { error: tooManySubscriptions });
       return;
     }
-    // Noted before the server answers: the first update may come before the answer, and end() must find it.
+    // Stored before the server answers: the first update may come before the response, and end() must find it.
     if (isNew) this.#note(uri, sender.authInfo);
     this.#shared.line.call(this, request, sender, ({ error }) => {
       if (isNew && error) this.#forget(uri);
@@ -169,9 +169,9 @@ export class SharedConversation implements Conversation, Party, Guest {
     if (this.#elicitations.size > maxElicitations && oldest !== undefined) this.#elicitations.delete(oldest);
   }
 
-  /** Answers for the server. Later, as the server would: who says something hears nothing before it has said it. */
-  #answer(id: RequestId, answer: Pick<Answer, 'result' | 'error'>): void {
-    queueMicrotask(() => this.hear({ jsonrpc: '2.0', id, ...answer } as Answer));
+  /** Answers for the server, in a microtask: the sender gets no response before its send has returned. */
+  #answer(id: RequestId, answer: Pick<ResponseMessage, 'result' | 'error'>): void {
+    queueMicrotask(() => this.hear({ jsonrpc: '2.0', id, ...answer } as ResponseMessage));
   }
 
   #leave(): void {
@@ -180,18 +180,18 @@ export class SharedConversation implements Conversation, Party, Guest {
   }
 }
 
-/** Most elicitations by URL a conversation waits for the end of; the oldest is forgotten beyond. */
+/** Maximum number of open elicitations by URL of a conversation. Beyond it, the oldest is forgotten. */
 export const maxElicitations = 100;
 
 const urlElicitationRequired = -32042;
 const none: readonly string[] = [];
 
 /**
- * Returns the ids of the elicitations by URL a message of a server begins: as a request, or as an error that asks for
- * them. Their end is told by a notification that names nothing but the id.
+ * Returns the ids of the elicitations by URL that a message of a server starts: a request, or an error that requires
+ * them. The notification of their end names only the id.
  * @see MCP 2025-11-25 elicitation "URL Mode Elicitation Requests" and "URL Elicitation Required Error"
  */
-export function openElicitations({ method, params, error }: Answer): readonly string[] {
+export function openElicitations({ method, params, error }: ResponseMessage): readonly string[] {
   if (method === 'elicitation/create') return ids([params]);
   if (error?.code !== urlElicitationRequired) return none;
   const { elicitations } = (error.data ?? {}) as { elicitations?: unknown };

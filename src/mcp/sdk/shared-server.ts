@@ -12,16 +12,16 @@ import {
   type Sender,
   type ServerSource,
 } from '../protocol.ts';
-import { ServerLine } from './multiplexed-transport.ts';
+import { MultiplexedTransport } from './multiplexed-transport.ts';
 import { checkAnswered, negotiateRevision } from './negotiation.ts';
 
-/** Client information that the front sends to a shared server. */
+/** Client information that Gatehouse sends to a shared server. */
 const frontParams = {
   protocolVersion: newestLegacyRevision,
   clientInfo: { name: 'gatehouse', version: '1' },
 };
 
-/** Parts of the server that serves many. */
+/** Options of a shared server. */
 export interface SharedServerOptions {
   /** Client capabilities declared to it. */
   capabilities: InitializeParams['capabilities'];
@@ -30,15 +30,15 @@ export interface SharedServerOptions {
   logger: Logger;
 }
 
-/** Takes out what is a person's own: a server that cannot tell them apart would mix it. */
+/** Removes the capabilities with personal state: a server that cannot distinguish accounts would mix it. */
 function withoutPersonal(result: InitializeResult): InitializeResult {
   const { logging: _logging, tasks: _tasks, ...capabilities } = result.capabilities;
   return { ...result, capabilities };
 }
 
-/** A conversation, as the server that serves many knows it. */
+/** A conversation, as the shared server sees it. */
 export interface Guest {
-  /** Returns true if it is concerned by a notification that is about what the server offers. */
+  /** Returns true if a notification about the server's tools, prompts or resources concerns it. */
   wants(notification: Message): boolean;
   hear(notification: Message): void;
   end(): Promise<void>;
@@ -46,11 +46,11 @@ export interface Guest {
   serverClosed(): void;
 }
 
-/** One server with all its conversations. It was initialized once, by the front. */
+/** One server with all its conversations. Gatehouse initializes it once. */
 export class SharedServer {
   readonly server: McpLike;
-  readonly line: ServerLine;
-  /** True if it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
+  readonly line: MultiplexedTransport;
+  /** True if it runs in another process and serves many accounts: it cannot distinguish them (T-158). */
   readonly isForEveryone: boolean;
   /** By the ids that the server knows them by. */
   readonly conversations = new InFlightMap<string, Guest>();
@@ -66,7 +66,7 @@ export class SharedServer {
     this.#capabilities = capabilities;
     this.#logger = logger;
     this.isForEveryone = source.sharing === 'everyone';
-    this.line = new ServerLine({
+    this.line = new MultiplexedTransport({
       isElsewhere: isElsewhere(source),
       isForEveryone: this.isForEveryone,
       announce: (notification) => this.#announce(notification),
@@ -77,8 +77,8 @@ export class SharedServer {
 
   /**
    * Connects and initializes the server.
-   * @returns the error it answers `initialize` with, or what is wrong with its answer, if anything
-   * @throws what its `connect` throws
+   * @returns its error for `initialize`, or the error for a response that is not valid
+   * @throws errors of its `connect`
    */
   async start(): Promise<JsonRpcError | undefined> {
     const capabilities = this.isForEveryone ? {} : this.#capabilities;
@@ -90,12 +90,12 @@ export class SharedServer {
     const notServed = checkAnswered(this.#result);
     if (notServed) return notServed;
     this.line.notify(undefined, { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
-    // The front keeps each client's level itself, so the server has to send all it has.
+    // Gatehouse filters by each client's level itself, so the server has to send all messages.
     if (this.declares('logging')) this.ask('logging/setLevel', { level: 'debug' });
     return undefined;
   }
 
-  /** The server's answer to `initialize`, in the revision of one client: the same object for all of that revision. */
+  /** Returns the response to `initialize` in the revision of one client: the same object for each revision. */
   resultFor(requested: string): InitializeResult {
     const result = this.#result as InitializeResult;
     const { supportedVersions } = this.line;
@@ -112,13 +112,13 @@ export class SharedServer {
     return this.#result?.capabilities[capability] !== undefined;
   }
 
-  /** Asks the server something of the front's own, whose answer does not matter. */
+  /** Sends a request of Gatehouse itself. Its response is ignored. */
   ask(method: string, params: Record<string, unknown>, sender: Sender = {}): void {
     const request: RequestMessage = { jsonrpc: '2.0', id: 0, method, params };
     this.line.call(undefined, request, sender);
   }
 
-  /** Closes the server; its conversations hear nothing of it. */
+  /** Closes the server, without notice to its conversations. */
   async close(): Promise<void> {
     await Promise.all(this.conversations.values().map((conversation) => conversation.end()));
     try {

@@ -6,8 +6,8 @@ const firstMs = 1000;
 const againMs = 5000;
 
 /**
- * Progress of a millisecond: so little that what the server itself tells next is more. It is told by the time, as progress
- * may only grow, and one request may wait for several starts in turn.
+ * Progress of a millisecond: so small that the server's own next value is larger. It depends on the time, because
+ * progress may only grow, and one request may wait for several starts in turn.
  */
 const perMs = 1e-13;
 
@@ -24,8 +24,8 @@ export class StartProgress {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param message says what they wait for
-   * @param afterMs how long they have waited before they are added, in milliseconds
+   * @param message text of the notifications
+   * @param afterMs time that requests have waited before they are added, in milliseconds
    */
   constructor(message: string, send: (notification: Message) => void, afterMs = 0) {
     this.#message = message;
@@ -33,7 +33,7 @@ export class StartProgress {
     this.#firstMs = Math.max(0, firstMs - afterMs);
   }
 
-  /** Somebody waits from now on. */
+  /** Adds a waiting request. */
   add({ id, params }: Message): void {
     const { progressToken } = (params?._meta ?? {}) as { progressToken?: RequestId };
     if (id === undefined || progressToken === undefined) return;
@@ -46,7 +46,7 @@ export class StartProgress {
     this.#tokens.delete(id);
   }
 
-  /** It has started, or will not. */
+  /** The server has started, or failed to. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -3,9 +3,9 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Conversations, Frames, Message, ServerSource } from '../protocol.ts';
 import type { ServedMethods } from '../reading/methods.ts';
-import { LegacyLink } from './legacy-connection.ts';
-import type { Link, WriteLine } from './lines.ts';
-import { openModernLink } from './modern-connection.ts';
+import { LegacyConnection } from './legacy-connection.ts';
+import type { StdioConnection, WriteLine } from './lines.ts';
+import { openModernConnection } from './modern-connection.ts';
 
 /** Serves a connection of either era. */
 export interface EraSwitchOptions {
@@ -23,9 +23,9 @@ export interface EraSwitchOptions {
  * supports (`server/discover`) may still initialize an older revision.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-16)
  */
-export class EraSwitch implements Link {
+export class EraSwitch implements StdioConnection {
   readonly #options: EraSwitchOptions;
-  #link: Link | undefined;
+  #link: StdioConnection | undefined;
   /** True if the link is of 2026-07-28. */
   #isModern = false;
   /** True if the host has decided. */
@@ -58,14 +58,14 @@ export class EraSwitch implements Link {
     await this.#link?.end();
   }
 
-  async #linkFor(message: Message): Promise<Link> {
+  async #linkFor(message: Message): Promise<StdioConnection> {
     const wantsModern = this.#speaksModern && isModern(message);
     if (this.#link && (this.#isSettled || wantsModern === this.#isModern)) return this.#link;
     await this.#link?.end();
-    const modern = wantsModern ? await openModernLink(this.#options) : undefined;
+    const modern = wantsModern ? await openModernConnection(this.#options) : undefined;
     if (wantsModern) this.#speaksModern = modern !== undefined;
     this.#isModern = modern !== undefined;
-    this.#link = modern ?? new LegacyLink(this.#options);
+    this.#link = modern ?? new LegacyConnection(this.#options);
     return this.#link;
   }
 }

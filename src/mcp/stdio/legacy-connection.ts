@@ -17,10 +17,10 @@ import {
   type Sender,
 } from '../protocol.ts';
 import { readInitialize } from '../reading/messages.ts';
-import type { Link, WriteLine } from './lines.ts';
+import type { StdioConnection, WriteLine } from './lines.ts';
 
 /** Parts of the link. */
-export interface LegacyLinkOptions {
+export interface LegacyConnectionOptions {
   conversations: Conversations;
   write: WriteLine;
   /** The server ended the conversation. */
@@ -47,8 +47,8 @@ const notStarted: JsonRpcError = {
  * a batch of 2025-03-26 are one line (B1-04, C1-02).
  * @see MCP 2025-11-25 "Lifecycle" and transports "stdio"
  */
-export class LegacyLink implements Link {
-  readonly #options: LegacyLinkOptions;
+export class LegacyConnection implements StdioConnection {
+  readonly #options: LegacyConnectionOptions;
   readonly #sender: Sender;
   /** Requests that are being answered -> the batch they came in. */
   readonly #running = new Map<RequestId, CollectedAnswers | undefined>();
@@ -57,7 +57,7 @@ export class LegacyLink implements Link {
   #isEnded = false;
 
   /** @param options what is at its two ends */
-  constructor(options: LegacyLinkOptions) {
+  constructor(options: LegacyConnectionOptions) {
     this.#options = options;
     this.#sender = options.authInfo ? { authInfo: options.authInfo } : {};
   }

@@ -15,11 +15,11 @@ import type { Frames, Message, ServerSource } from '../protocol.ts';
 import type { ServedMethods } from '../reading/methods.ts';
 import { toSdkAuthInfo } from '../sdk/caller.ts';
 import { methodNotServed } from '../sdk/json-rpc-errors.ts';
-import { createWritableCheck } from '../sdk/serializable.ts';
-import type { Link, WriteLine } from './lines.ts';
+import { createSerializableCheck } from '../sdk/serializable.ts';
+import type { StdioConnection, WriteLine } from './lines.ts';
 
 /** Parts of the link. */
-export interface ModernLinkOptions {
+export interface ModernConnectionOptions {
   source: ServerSource;
   served: ServedMethods;
   write: WriteLine;
@@ -37,7 +37,9 @@ const noBatches: Refusal = { reason: 'batch_not_in_this_revision' };
  *   ready-made and is needed for the older revisions
  * @throws what the making of a server throws
  */
-export async function openModernLink(options: ModernLinkOptions): Promise<Link | undefined> {
+export async function openModernConnection(
+  options: ModernConnectionOptions,
+): Promise<StdioConnection | undefined> {
   const { source, served, write, onEnded, authInfo, logger } = options;
   if (source.sharing === 'single') return undefined;
   const server = await source.create({ era: 'modern', ...(authInfo && { authInfo }) });
@@ -47,7 +49,7 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
   }
 
   const progress = new OpenProgress();
-  const checkWritable = createWritableCheck(logger);
+  const checkWritable = createSerializableCheck(logger);
   let isEnding = false;
   const wire: Transport = {
     start: async () => undefined,

@@ -15,7 +15,7 @@ import {
   type Sender,
 } from '../protocol.ts';
 import { readAbilities } from '../sdk/negotiation.ts';
-import { type Answer as ServerAnswer, uniqueId } from '../sdk/participants.ts';
+import { type ResponseMessage as ServerAnswer, uniqueId } from '../sdk/participants.ts';
 import { inputOfLink, type MissingInput, missingInputOf } from './missing-input.ts';
 import { upstreamsOf, withPatience } from './upstream.ts';
 

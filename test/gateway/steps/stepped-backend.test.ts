@@ -6,7 +6,7 @@ import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts'
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
-import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
+import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
 import type { Backend, Change } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
@@ -34,7 +34,7 @@ async function modern(steps: readonly Step[]) {
     cancelled.push('slow');
     return { content: [] };
   });
-  const inner = (await connectOneServer({
+  const inner = (await connectSharedServer({
     server,
     publish: () => undefined,
     onEnd: () => undefined,

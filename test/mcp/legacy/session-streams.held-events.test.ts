@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EventStream } from '../../../src/mcp/http/exchange.ts';
-import { HeldEvents } from '../../../src/mcp/legacy/session-streams.ts';
+import { BufferedEvents } from '../../../src/mcp/legacy/session-streams.ts';
 
 test('what was held goes out once, in its order, without what the listener has already', () => {
-  const held = new HeldEvents();
+  const held = new BufferedEvents();
   for (const id of ['s/1', 's/2', 's/3']) held.send(`"${id}"`, id);
   const sent: unknown[] = [];
   const listener = { send: (...event: unknown[]) => void sent.push(event) } as unknown as EventStream;

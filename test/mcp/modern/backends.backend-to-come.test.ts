@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createBackendToCome } from '../../../src/mcp/modern/backends.ts';
+import { createPendingBackend } from '../../../src/mcp/modern/backends.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import type { Answer, Backend, Call, Message } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -27,7 +27,7 @@ describe('what stands for a backend that is not known yet', () => {
       close: async () => {},
     };
     const lines: string[] = [];
-    const toCome = createBackendToCome(promise, {
+    const toCome = createPendingBackend(promise, {
       check: async () => wrong,
       logger: createLogger('error', (line) => lines.push(line)),
     });

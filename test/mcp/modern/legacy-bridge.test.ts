@@ -3,7 +3,7 @@ import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
-import { createBridge } from '../../../src/mcp/modern/legacy-bridge.ts';
+import { createLegacyBridge } from '../../../src/mcp/modern/legacy-bridge.ts';
 import type { Conversations, McpLike, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
@@ -309,7 +309,7 @@ describe('listening to a v1 server', () => {
     ['does not start', async () => Promise.reject(new Error('no database'))],
     ['does not initialize', async () => ({ error: { code: -32603, message: 'no' } })],
   ])('that %s ends', async (_what, open) => {
-    const bridge = createBridge({
+    const bridge = createLegacyBridge({
       conversations: { open, close: async () => {} },
       source: { sharing: 'shared' },
       gate: { check: async () => undefined },
@@ -329,7 +329,7 @@ describe('listening to a v1 server', () => {
 
 it('a call that waits for its server to start is told so, where it has a progress token', async () => {
   const never = Promise.withResolvers<never>();
-  const bridge = createBridge({
+  const bridge = createLegacyBridge({
     conversations: { open: () => never.promise, close: async () => {} },
     source: { sharing: 'principal' },
     gate: { check: async () => undefined },
@@ -355,7 +355,7 @@ it('A call that waits for input ends with the access of its caller, and outlives
   ] as const) {
     const end = vi.fn(async () => {});
     let revoke = (): void => undefined;
-    const bridge = createBridge({
+    const bridge = createLegacyBridge({
       conversations: {
         async open(_initialize, _sender, listener) {
           const serverInfo = { name: 's', version: '1' };

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
-import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
+import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
 import type { Answer, Backend, McpLike } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../support/modern-calls.ts';
@@ -11,7 +11,7 @@ import { createTestServer } from '../support/modern-endpoint.ts';
 async function connect(server: McpLike) {
   const publish = vi.fn();
   const onEnd = vi.fn();
-  const backend = await connectOneServer({ server, publish, onEnd, logger: createLogger('silent') });
+  const backend = await connectSharedServer({ server, publish, onEnd, logger: createLogger('silent') });
   return { backend: backend as Backend, publish, onEnd };
 }
 

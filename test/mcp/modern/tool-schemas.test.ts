@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { connectOneServer } from '../../../src/mcp/modern/shared-server.ts';
+import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
 import { createListedSchemas } from '../../../src/mcp/modern/tool-schemas.ts';
 import type { Answer } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -13,7 +13,7 @@ const rest = { publish: () => {}, onEnd: () => {}, logger: createLogger('silent'
 describe('the schemas of tools', () => {
   it('are told by an McpServer, the same object each time', async () => {
     const server = createTestServer((made) => addTools(made, { started: [], aborted: [], finished: [] }));
-    const backend = await connectOneServer({ server, ...rest });
+    const backend = await connectSharedServer({ server, ...rest });
     const find = (name: string) => backend?.inputSchemaOf?.(name, createCaller());
     expect(await find('region')).toMatchObject({ properties: { region: { 'x-mcp-header': 'Region' } } });
     expect(await find('region')).toBe(await find('region'));
@@ -33,7 +33,7 @@ describe('the schemas of tools', () => {
       const tools = [{ name, inputSchema: { type: 'object' as const, title: `${name}${version}` } }];
       return { tools, ...(name === 'a' ? { nextCursor: 'next' } : {}) };
     });
-    const backend = await connectOneServer({ server, ...rest });
+    const backend = await connectSharedServer({ server, ...rest });
     const find = async (name: string) => backend?.inputSchemaOf?.(name, createCaller());
     expect(await find('b')).toMatchObject({ title: 'b1' });
     expect(await find('a')).toMatchObject({ title: 'a1' });

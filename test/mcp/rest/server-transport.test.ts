@@ -10,7 +10,7 @@ import {
   type RestServerTransportOptions,
 } from '../../../src/mcp/rest/server-transport.ts';
 import { toSdkAuthInfo } from '../../../src/mcp/sdk/caller.ts';
-import { describeUnwritable } from '../../../src/mcp/sdk/serializable.ts';
+import { notSerializable } from '../../../src/mcp/sdk/serializable.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 import {
   call,
@@ -219,7 +219,7 @@ describe('a Rest server', () => {
     expect(await (await post(call(1, 'big'))).json()).toEqual({
       jsonrpc: '2.0',
       id: 1,
-      error: describeUnwritable,
+      error: notSerializable,
     });
     const said =
       'The MCP server gave something that cannot be written as JSON: result.structuredContent.amount is a BigInt.';

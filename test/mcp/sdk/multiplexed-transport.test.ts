@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InFlightMap } from '../../../src/collections/in-flight-map.ts';
 import type { Message } from '../../../src/mcp/protocol.ts';
-import { ServerLine } from '../../../src/mcp/sdk/multiplexed-transport.ts';
-import type { Call } from '../../../src/mcp/sdk/participants.ts';
+import { MultiplexedTransport } from '../../../src/mcp/sdk/multiplexed-transport.ts';
+import type { PendingCall } from '../../../src/mcp/sdk/participants.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startOneForAll, versions } from './support/one-for-all.ts';
 import { openTalk, startConversations, type Talk } from './support/talk.ts';
@@ -147,8 +147,13 @@ it('progress that names the token of one call and is said for another reaches ne
 describe('memory', () => {
   it('holds of a running call what the log says of it, not its request, which may be large', () => {
     const noop = () => undefined;
-    const line = new ServerLine({ announce: noop, onClose: noop, logger: createLogger('silent') });
-    const ann = { sessionId: 'a', calls: new InFlightMap<number, Call>(), hear: noop, checkRequest: noop };
+    const line = new MultiplexedTransport({ announce: noop, onClose: noop, logger: createLogger('silent') });
+    const ann = {
+      sessionId: 'a',
+      calls: new InFlightMap<number, PendingCall>(),
+      hear: noop,
+      checkRequest: noop,
+    };
     const params = { name: 'echo', arguments: { text: 'x' }, _meta: { progressToken: 1 } };
     const request = { jsonrpc: '2.0' as const, id: 1, method: 'tools/call', params };
     line.call(ann, request, {});

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InFlightMap } from '../../../src/collections/in-flight-map.ts';
-import { type Party, ServerRequests } from '../../../src/mcp/sdk/participants.ts';
+import { type Participant, ServerRequests } from '../../../src/mcp/sdk/participants.ts';
 
-const party = (sessionId: string): Party => ({
+const party = (sessionId: string): Participant => ({
   sessionId,
   calls: new InFlightMap(),
   hear: () => undefined,

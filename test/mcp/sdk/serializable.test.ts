@@ -2,7 +2,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import type { McpLike, ServerSource } from '../../../src/mcp/protocol.ts';
-import { describeUnwritable, findUnwritable } from '../../../src/mcp/sdk/serializable.ts';
+import { findUnserializable, notSerializable } from '../../../src/mcp/sdk/serializable.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { connectHost, initialize, modern as modernLine } from '../stdio/connected-host.ts';
 import { type Gate, initializeRequest, readAnswer, startGate } from '../support/gate.ts';
@@ -43,7 +43,7 @@ describe('what JSON cannot hold', () => {
     [nest(100_000), 'next.next.next.next.next has more than 1000 levels within it'],
   ])('is found: %#', (value, fault) => {
     expect(() => JSON.stringify(value)).toThrow();
-    expect(findUnwritable(value)).toEqual(fault);
+    expect(findUnserializable(value)).toEqual(fault);
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('what JSON cannot hold', () => {
     nest(1000),
   ])('is not seen in what it can: %#', (value) => {
     expect(() => JSON.stringify(value)).not.toThrow();
-    expect(findUnwritable(value)).toBeUndefined();
+    expect(findUnserializable(value)).toBeUndefined();
   });
 });
 
@@ -66,7 +66,7 @@ it('costs about as much as writing where there are many objects, however deep', 
     work();
     return performance.now() - start;
   };
-  const times = [1, 2, 3].map(() => timeOf(() => findUnwritable(within)));
+  const times = [1, 2, 3].map(() => timeOf(() => findUnserializable(within)));
   expect(Math.min(...times)).toBeLessThan(5 * timeOf(() => JSON.stringify(within)));
 });
 
@@ -132,8 +132,8 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
     const { gate, token, lines } = await start(source);
     const session = await openSession(gate, token);
     const call = (name: string) => gate.call(token, session, 'tools/call', { name, arguments: {} });
-    expect((await call('big')).error).toEqual(describeUnwritable);
-    expect((await call('circle')).error).toEqual(describeUnwritable);
+    expect((await call('big')).error).toEqual(notSerializable);
+    expect((await call('circle')).error).toEqual(notSerializable);
     expect((await call('tell')).result?.content).toEqual([{ type: 'text', text: 'fine' }]);
     expect((await call('ask')).result).toMatchObject({ isError: true });
     expect((await call('fine')).result?.content).toEqual([{ type: 'text', text: 'fine' }]);
@@ -153,7 +153,7 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
     const { gate, token, lines } = await start(source);
     const call = async (name: string) =>
       readAnswer(await gate.callModern(token, 'tools/call', { name, arguments: {} }));
-    expect((await call('big')).error).toEqual(describeUnwritable);
+    expect((await call('big')).error).toEqual(notSerializable);
     expect((await call('fine')).error).toBeUndefined();
     expect(lines()).toMatchObject([
       blame('big', 'the answer', 'result.structuredContent.amount is a BigInt'),
@@ -164,7 +164,7 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
     const { gate, token, lines } = await start(source, { sessions: 'none' });
     const json = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'big', arguments: {} } };
     const answer = await gate.send(token, { json });
-    expect(await readAnswer(answer)).toEqual({ jsonrpc: '2.0', id: 7, error: describeUnwritable });
+    expect(await readAnswer(answer)).toEqual({ jsonrpc: '2.0', id: 7, error: notSerializable });
     expect(lines()).toHaveLength(1);
   });
 
@@ -176,7 +176,7 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
       await stream.post({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } });
       return stream.message();
     };
-    expect(await call(1, 'big')).toEqual({ jsonrpc: '2.0', id: 1, error: describeUnwritable });
+    expect(await call(1, 'big')).toEqual({ jsonrpc: '2.0', id: 1, error: notSerializable });
     expect(await call(2, 'fine')).toMatchObject({ id: 2, result: {} });
     expect(endpoint.log.join('')).toContain('result.structuredContent.amount is a BigInt');
   });
@@ -187,12 +187,12 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
     older.say(initialize());
     await older.hear(1);
     older.say({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call });
-    expect((await older.hear(2))[1]).toEqual({ jsonrpc: '2.0', id: 1, error: describeUnwritable });
+    expect((await older.hear(2))[1]).toEqual({ jsonrpc: '2.0', id: 1, error: notSerializable });
     const newer = connectHost(source);
     newer.say(modernLine(1, 'tools/call', call));
     const [answer] = await newer.hear(1);
     if (answer?.error && create === makers[1]) return;
-    expect(answer).toEqual({ jsonrpc: '2.0', id: 1, error: describeUnwritable });
+    expect(answer).toEqual({ jsonrpc: '2.0', id: 1, error: notSerializable });
     expect(newer.log.join('')).toContain('result.structuredContent.amount is a BigInt');
   });
 });

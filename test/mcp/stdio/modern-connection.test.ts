@@ -2,7 +2,7 @@ import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, vi } from 'vitest';
 import type { Frames, McpLike, Message, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import { openModernLink } from '../../../src/mcp/stdio/modern-connection.ts';
+import { openModernConnection } from '../../../src/mcp/stdio/modern-connection.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 import { testSource, until } from '../support/served-transport.ts';
@@ -12,7 +12,7 @@ async function open(named = true) {
   const { source, seen } = testSource();
   const written: unknown[] = [];
   let ended = 0;
-  const link = await openModernLink({
+  const link = await openModernConnection({
     source,
     served: createServedMethods(),
     write: (message) => written.push(message),
@@ -57,7 +57,7 @@ describe('a stdio connection of 2026-07-28', () => {
     const close = vi.spyOn(server, 'close');
     const source: ServerSource = { sharing: 'each', create: () => server as unknown as McpLike };
     const ends = { served: createServedMethods(), write: () => {}, onEnded: () => {} };
-    expect(await openModernLink({ source, ...ends, logger: createLogger('silent') })).toBeUndefined();
+    expect(await openModernConnection({ source, ...ends, logger: createLogger('silent') })).toBeUndefined();
     expect(close).toHaveBeenCalledOnce();
   });
 

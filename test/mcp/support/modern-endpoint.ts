@@ -12,8 +12,8 @@ import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { createPulse } from '../../../src/mcp/http/pulse.ts';
 import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
 import {
-  createModernTransport,
-  type ModernTransportOptions,
+  createStreamableHttp2026,
+  type StreamableHttp2026Options,
 } from '../../../src/mcp/modern/streamable-http.ts';
 import type { Seal, ServerContext, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
@@ -84,7 +84,7 @@ export function createTestSeal(): Seal {
 /** Starts an endpoint for one test, and stops it after. */
 export async function startModern(
   source: ServerSource,
-  options: Partial<ModernTransportOptions> = {},
+  options: Partial<StreamableHttp2026Options> = {},
 ): Promise<ModernEndpoint> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -95,7 +95,7 @@ export async function startModern(
   const watched = new Set<{ subject: string; onEnd: () => void }>();
   const logger = createLogger('silent');
   const conversations = createConversations({ source, logger });
-  const transport = createModernTransport({
+  const transport = createStreamableHttp2026({
     source,
     conversations,
     declareExtensions: (result) => result,
