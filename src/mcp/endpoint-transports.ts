@@ -37,31 +37,31 @@ export interface PrincipalLimits {
   maxStreamsPerPrincipal: number;
 }
 
-/** Counts the requests of callers. */
+/** Limits the requests of callers. */
 export interface RequestLimit {
-  /** Counts one and gives 0; over the limit gives the seconds until there is room again. */
+  /** Counts a request. @returns 0, or the seconds until there is room again */
   take(caller: AuthInfo): Promise<number>;
 }
 
-/** Counts the calls of tools. */
+/** Limits the calls of tools. */
 export interface ToolCallLimit {
   /**
    * Counts the calls of one body, all of them or none.
-   * @param tools the name of the tool of each call
+   * @param tools the tool name of each call
    * @returns 0, or the seconds until there is room again
    */
   take(caller: AuthInfo, tools: readonly string[]): number;
 }
 
-/** Parts of the transports of an endpoint. */
+/** Options of the transports of an endpoint. */
 export interface McpTransportsOptions {
   /** Source of MCP servers. */
   source: ServerSource;
   /** Scopes that tools, prompts and resources need. */
   scopeRules: ScopeRules;
-  /** Methods that are let through beside those of MCP, each with the scopes it needs; none by default. */
+  /** Methods that are served in addition to those of MCP, each with the scopes it needs; none by default. */
   methods?: OpenMethods;
-  /** Extensions of MCP that stand in front of the servers: identifiers, declared to clients; none by default. */
+  /** Identifiers of the MCP extensions that Gatehouse itself provides and declares; none by default. */
   extensions?: readonly string[];
   /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
   urls: Record<'mcp' | 'sse' | 'messages' | 'rest', URL>;
@@ -94,24 +94,21 @@ export interface McpTransports {
   sse: Serve;
   messages: Serve;
   rest: Serve;
-  /** Returns how much is going on: sessions this process holds, and calls that run. */
+  /** Returns the numbers of sessions in this process and of running calls. */
   load(): { sessions: number; calls: number };
-  /** Returns the tools that the scopes of a caller open; undefined if they are not known in time. */
+  /** Returns the tools that the scopes of a caller allow; undefined if they are not known in time. */
   toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
   accountSessions: AccountSessions;
   /**
-   * Takes nothing new, and ends the streams on which nobody waits for an answer; in the end the calls that still run,
-   * with an error.
-   * @param patienceMs how long calls may take to end by themselves, in milliseconds
+   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error.
+   * @param patienceMs time for running calls to end by themselves, in milliseconds
    */
   close(patienceMs: number): Promise<void>;
 }
 
 const defaultStreamAfterMs = 400;
 
-/**
- * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
- */
+/** Creates the transports, which share the scope checks, the count of calls and the servers. */
 export function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
@@ -128,7 +125,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       declareExtensions,
     );
   const conversations = inFront(createConversations({ source, logger }));
-  /** Those that are over with a request. */
+  /** Conversations of one request each. */
   const passing =
     source.sharing === 'principal'
       ? inFront(createPrincipalConversations({ source, logger }))
@@ -195,7 +192,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     logger,
   });
   const { toolCallLimit } = options;
-  /** Counts what a body calls before anything of it runs (FA-32). */
+  /** Counts the tool calls of a body before any of them runs (FA-32). */
   const bounded = <Body extends Posted | undefined>(
     serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
   ): typeof serve => {
@@ -232,7 +229,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     };
   };
   const { upstreams } = options;
-  /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
+  /** Expands the scopes of the caller, and rejects requests while the server stops. */
   const enter = (uncounted: Serve): Serve => {
     const serve = counted(uncounted);
     return async (exchange) => {
@@ -242,7 +239,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       return serve(exchange);
     };
   };
-  /** A body that was on its way while the server stopped wakes no session up. */
+  /** Rejects a body that arrives after the server stopped, so that it restores no session. */
   const untilStopped = (serve: Serve): Serve => {
     return async (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
   };
@@ -290,7 +287,7 @@ function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'body'> {
   return {
     checkMethod: ({ method }) =>
       method === allowed ? undefined : { reason: 'method_not_allowed', headers: { Allow: allowed } },
-    // Answers to what is posted come on the stream, so it does not matter what else the client takes.
+    // Responses to POSTs are sent on the stream, so `Accept` does not matter.
     checkAccept: ({ method, headers }) =>
       method === 'GET' ? checkAccept(method, headerOf(headers, 'accept')) : undefined,
   };

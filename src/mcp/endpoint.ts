@@ -11,35 +11,35 @@ import { createPulse } from './http/pulse.ts';
 import { isRefusal, type Refusal, sendRefusal } from './http/refusal.ts';
 import type { AccountSessions } from './legacy/account-sessions.ts';
 
-/** Parts of the MCP endpoint. */
+/** Options of the MCP endpoint. */
 export interface McpEndpointOptions extends McpTransportsOptions {
   /** Pause between comments on an open stream, in milliseconds; 20 s by default. */
   keepAliveMs?: number;
-  /** Counts the bytes that wait for clients, those of other endpoints among them; of this one alone by default. */
+  /** Counts the bytes that wait for clients, shared with other endpoints; of this one alone by default. */
   held?: HeldBytes;
 }
 
-/** An MCP endpoint: one protected resource, reached by several transports. Who calls stands on `ctx.state.authInfo`. */
+/** An MCP endpoint: one protected resource with several transports. The caller is in `ctx.state.authInfo`. */
 export interface McpEndpoint {
   /** Serves Streamable HTTP of all revisions on one path, every method. */
   middleware: Middleware;
   /** Serves the stream of HTTP+SSE (2024-11-05). */
   sse: Middleware;
-  /** Serves what is posted to a stream of HTTP+SSE. */
+  /** Serves the POSTs of HTTP+SSE. */
   messages: Middleware;
   /** Serves the Rest transport. */
   rest: Middleware;
   /** The sessions of whole accounts. */
   accountSessions: AccountSessions;
-  /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
+  /** Rejects an announced body over the limit. Runs before the bearer check, so that no unauthenticated body is read (T-134). */
   refuseOversized: Middleware;
-  /** Returns how much is going on: sessions this process holds, and calls that run. */
+  /** Returns the numbers of sessions in this process and of running calls. */
   load: McpTransports['load'];
-  /** Returns the tools that the scopes of a caller open; undefined if the server does not respond in time. */
+  /** Returns the tools that the scopes of a caller allow; undefined if the server does not respond in time. */
   toolsOf: McpTransports['toolsOf'];
   /**
-   * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
-   * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
+   * Accepts no further requests, ends all streams, and ends running calls with an error. Sessions stay in the storage.
+   * @param patienceMs time for running calls to end by themselves, in milliseconds; 0 by default
    */
   close(patienceMs?: number): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const sendTogether = createWriteBatcher();
   const transports: McpTransports = createTransports(options);
   const at = (serve: Serve, methods: string) =>
-    koaFace({ serve, methods, pulse, sendTogether, held, logger });
+    koaMiddleware({ serve, methods, pulse, sendTogether, held, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -78,9 +78,9 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
 }
 
 /** Adapter of a transport for Koa. */
-interface KoaFaceOptions {
+interface KoaMiddlewareOptions {
   serve: Serve;
-  /** For the answer to OPTIONS. */
+  /** Methods in the response to OPTIONS. */
   methods: string;
   pulse: ReturnType<typeof createPulse>;
   sendTogether: WriteBatcher;
@@ -88,7 +88,14 @@ interface KoaFaceOptions {
   logger: Logger;
 }
 
-function koaFace({ serve, methods, pulse, sendTogether, held, logger }: KoaFaceOptions): Middleware {
+function koaMiddleware({
+  serve,
+  methods,
+  pulse,
+  sendTogether,
+  held,
+  logger,
+}: KoaMiddlewareOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
     logger.debug({ reason, client: loggable(clientId) }, 'an MCP request was refused');
 

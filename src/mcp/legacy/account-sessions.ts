@@ -3,9 +3,9 @@ import type { McpSessionStore, StoredSession } from '../../storage/mcp-sessions.
 import { hashGrant } from './session-keys.ts';
 import type { SessionRegistry } from './session-registry.ts';
 
-/** An MCP session as the person it acts for may see it. */
+/** An MCP session as its user may see it. */
 export interface AccountSession {
-  /** Names it to end it; not the session id, which is only the client's. */
+  /** Key to end it with; not the session id, which only the client may know. */
   key: string;
   clientId: string;
   /** Epoch seconds. */
@@ -17,15 +17,15 @@ export interface AccountSession {
 /** Owner of the sessions: an account of an issuer. */
 export type SessionAccount = Pick<AuthInfo, 'issuer' | 'subject'>;
 
-/** The MCP sessions of whole accounts, for those who look after them. */
+/** The MCP sessions of whole accounts, for users and operators. */
 export interface AccountSessions {
   /** Returns an account's sessions with all clients, last used first. */
   list(account: SessionAccount): Promise<AccountSession[]>;
   /** Ends a session with its streams and running calls; false if the account has none with this key. */
   end(account: SessionAccount, key: string): Promise<boolean>;
   /**
-   * Ends an account's sessions with one client that were used by one grant last, and those of which no grant is known.
-   * Other installs of the client have grants of their own, and go on.
+   * Ends an account's sessions with one client that were last used by one grant, and those without a known grant. Other
+   * installations of the client have grants of their own, and continue.
    */
   endOfGrant(account: SessionAccount, app: { clientId: string; grantId: string }): Promise<void>;
 }

@@ -8,29 +8,29 @@ import type {
 } from '../../storage/mcp-sessions.ts';
 import type { JsonRpcError, Seal } from '../protocol.ts';
 
-/** A stream as it was kept, with its events behind a position. */
+/** A stored stream, with its events after a position. */
 export type KeptStream = StoredStream & { events: StoredEvent[] };
 
-/** The events of one session, on their way into the storage. */
+/** Writes the events of one session to the storage. */
 export interface EventLog {
-  /** Keeps a stream. Resolves when it is kept, or could not be. */
+  /** Stores a stream. Resolves when it is stored, or failed to be. */
   open(stream: StoredStream): Promise<void>;
   /**
-   * Keeps an event. In the place of an answer that is larger than all that is kept, an error is kept.
-   * @param isHeard whether a client listens; if not, an answer that is not kept is lost, which the log tells
-   * @returns whether the event itself is kept
+   * Stores an event. In the place of a response over the limit, an error is stored.
+   * @param isHeard true if a client listens; without a listener, a response over the limit is lost, and logged
+   * @returns true if the event itself is stored
    */
   append(event: StoredEvent, isHeard?: boolean): boolean;
-  /** Forgets a stream. */
+  /** Removes a stream. */
   close(stream: string): void;
   /**
-   * Returns a stream with its events behind a position, those on their way included.
+   * Returns a stream with its events after a position, including those that are not written yet.
    * @returns undefined if this session has no such stream
    */
   resume(stream: string, after: number): Promise<KeptStream | undefined>;
 }
 
-/** Parts of the event logs. */
+/** Options of event logs. */
 export interface EventLogOptions {
   store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
   retention: EventRetention;
@@ -42,13 +42,13 @@ export interface EventLogOptions {
   logger: Logger;
 }
 
-/** Longest key of a request of which is kept that it is owed an answer, in characters: no client needs longer ids. */
+/** Maximum length of a stored request key, in characters. */
 const maxKeptKeyLength = 1024;
 
-/** Part of what is kept of a session that one event may have: sealed, it is a third longer. */
+/** Share of a session's limit that one event may have. Sealing makes it a third longer. */
 const keptShare = 0.7;
 
-/** Response to a client that returns for an answer which was not stored. */
+/** Error for a client that returns for a response which was not stored. */
 const notKept: JsonRpcError = {
   code: -32000,
   message:
@@ -61,10 +61,9 @@ function isKept(key: string): boolean {
 }
 
 /**
- * Creates the log of one session's events. Writes go to the storage in their order and behind the back of who sends:
- * a client that is there gets an event at once. Events that come while a write is under way share the next one.
- * What a crash cuts off was never acknowledged to anybody; its calls count as unanswered. Events are sealed: they hold
- * what tools told one person.
+ * Creates the log of one session's events. Writes go to the storage in order, and in the background: a listener gets an
+ * event at once. Events that come during a write share the next one. Events lost in a crash were not acknowledged; their
+ * calls count as unanswered. Events are sealed, because they contain personal results of tools.
  * @param key of the session in the storage
  */
 export function createEventLog(
@@ -85,7 +84,7 @@ export function createEventLog(
     });
     return last;
   };
-  /** Text between events keeps its place: no later text joins an earlier event. */
+  /** Other writes keep their order: no later event joins a batch before them. */
   const inOrder = (write: () => Promise<void>): Promise<void> => {
     waiting = undefined;
     return inTurn(write);

@@ -11,9 +11,9 @@ import type {
 } from '../protocol.ts';
 import { changesOfLists } from '../reading/changes.ts';
 
-/** A session that stands in the storage, and whose server does not begin it any more. */
+/** A stored session that its server rejects after a restart. */
 export class NotRestored extends Error {
-  /** Of the session in the storage. */
+  /** Key of the session in the storage. */
   readonly key: string;
   /** Reason, as the client sees it. */
   readonly error: JsonRpcError;
@@ -26,10 +26,10 @@ export class NotRestored extends Error {
 }
 
 /**
- * Begins the conversation of a session anew after a restart, and tells the server again what the client had told it:
- * `initialize` with its params, its log level, its subscriptions. What the server answers to that was answered before,
- * and is not heard. The client hears that lists have changed: the server may be another than before (FA-44).
- * @throws NotRestored if the server does not begin it any more
+ * Starts the conversation of a session again after a restart, with the client's `initialize`, log level and
+ * subscriptions. The responses of the server are dropped. The client is notified that lists have changed, because the
+ * server may be another one (FA-44).
+ * @throws NotRestored if the server rejects `initialize`
  */
 export async function restoreConversation(
   conversations: Conversations,

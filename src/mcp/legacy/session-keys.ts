@@ -2,13 +2,13 @@ import { createHash, hash, randomBytes } from 'node:crypto';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
 /**
- * The moment a session was opened, in milliseconds of base 36, in front of what nobody can guess. So do dated tokens look
- * (`crypto/secret`, which this room does without).
+ * The time at which a session was opened, in milliseconds of base 36, before the random part. Dated tokens of
+ * `crypto/secret` have the same form.
  */
 const shape = /^([0-9a-z]{9})-[\w-]{43}$/;
 
 /**
- * Returns the id of a session that is opened now: visible characters, 256 random bits behind a date.
+ * Returns the id of a new session: visible characters, a date and 256 random bits.
  * @see MCP 2025-11-25, basic/transports, Session Management
  */
 export function createSessionId(): string {
@@ -16,9 +16,9 @@ export function createSessionId(): string {
 }
 
 /**
- * Returns the stored name of a session: a hash of its id, after its date. So sessions opened in sequence are neighbours
- * in an index; by hashes alone each would touch another page.
- * @param id as a client sends it; whatever is not of our making is named by its hash alone
+ * Returns the stored key of a session: the date and a hash of its id. Sessions opened in sequence are then neighbours in an
+ * index; with hashes alone each would touch another page.
+ * @param id as a client sends it; an id of another form has its hash alone as key
  */
 export function hashSessionId(id: string): string {
   return (shape.exec(id)?.[1] ?? '') + hash('sha256', id, 'base64url');
@@ -27,12 +27,12 @@ export function hashSessionId(id: string): string {
 /** Hashes by caller: a token's caller is the same object on each request. */
 const known = new WeakMap<object, string>();
 
-/** The hash under which a session keeps the name of a grant. */
+/** Returns the hash of a grant id, as sessions store it. */
 export function hashGrant(grantId: string): string {
   return createHash('sha256').update(`grant:${grantId}`).digest('base64url');
 }
 
-/** The hash of the consent a call is made by; null if there is none, as for a client that acts for itself. */
+/** Returns the hash of a caller's grant; null without one, as for a client that acts for itself. */
 export function grantHashOf(authInfo: AuthInfo): string | null {
   if (authInfo.grantId === undefined) return null;
   const hash = known.get(authInfo) ?? hashGrant(authInfo.grantId);

@@ -28,7 +28,7 @@ export interface SessionLimits extends EventRetention {
   eventSeconds: number;
 }
 
-/** Parts of the registry. */
+/** Options of the registry. */
 export interface SessionRegistryOptions {
   conversations: Conversations;
   store: McpSessionStore;
@@ -55,11 +55,11 @@ export type OpenedSession =
 
 /** The sessions of an endpoint: those in use in memory, all of them in the storage. */
 export interface SessionRegistry {
-  /** Has the server answer `initialize` and opens a session for who sent it (T-144). */
+  /** Sends the server `initialize`, and opens a session for the sender (T-144). */
   open(initialize: InitializeParams, sender: Sender & { authInfo: AuthInfo }): Promise<OpenedSession>;
   /**
-   * Returns a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
-   * not hold is brought back from the storage. Using it keeps it alive.
+   * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
+   * restored from the storage. Each use extends its lifetime.
    */
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
@@ -68,11 +68,11 @@ export interface SessionRegistry {
   endByKey(key: string): Promise<void>;
   /** Ends sessions that were unused for too long, and forgets old events. */
   sweep(): Promise<void>;
-  /** Ends the sessions' own streams; what runs goes on. */
+  /** Ends the sessions' own streams. Running calls continue. */
   endStreams(): void;
   /** Returns the number of sessions this process holds. */
   held(): number;
-  /** Lets go of all sessions; they stay in the storage. */
+  /** Releases all sessions. They stay in the storage. */
   close(): Promise<void>;
 }
 
@@ -83,12 +83,12 @@ const serverEnded: JsonRpcError = {
   message: 'The MCP server ended before the session began. Send initialize again.',
 };
 
-/** Number of idle sessions of a principal that may be asked to end before a new one is rejected. */
+/** Number of attempts to store a new session, each after the end of an idle one. */
 const maxAttempts = 3;
 
 /**
- * Creates the registry of sessions. Ids are 256 random bits behind a date (B3-10, A12-04); the storage knows that
- * date and their SHA-256 only.
+ * Creates the registry of sessions. An id is a date and 256 random bits (B3-10, A12-04). The storage has only the date
+ * and the SHA-256 of the id.
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
@@ -98,9 +98,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   let sweptAt = 0;
   let touchedAt = 0;
   const ending = new Set<string>();
-  const comingBack = new Map<string, Promise<Session | undefined>>();
-  /** Keys of sessions that are ended for new ones, each for one: those that come together do not ask for the same. */
-  const givingWay = new Set<string>();
+  const restoring = new Map<string, Promise<Session | undefined>>();
+  /** Keys of sessions that are being ended for new ones. Parallel requests end different sessions. */
+  const evicting = new Set<string>();
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
     const client = clientOfPrincipal(stored.principal);
@@ -116,25 +116,25 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         store
           .change(stored.key, change)
           .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
-      // Its row stays: the next request has the server made again.
-      onEnded: () => void letGo(session),
+      // Its row stays: the next request makes the server again.
+      onEnded: () => void release(session),
     });
     return session;
   };
 
-  const letGo = async (session: Session): Promise<void> => {
+  const release = async (session: Session): Promise<void> => {
     held.delete(session.id);
     await session.end().catch((error: unknown) => {
       logger.warn({ err: error }, 'an MCP server failed to close');
     });
   };
-  /** Forgets a session in the storage. Until that is done, no request brings it back. */
+  /** Removes a session from the storage. Meanwhile no request restores it. */
   const forget = async (key: string): Promise<void> => {
     ending.add(key);
     await store.end(key).finally(() => ending.delete(key));
   };
   const end = async (session: Session): Promise<void> => {
-    await Promise.all([letGo(session), forget(session.key)]);
+    await Promise.all([release(session), forget(session.key)]);
   };
 
   const endByKey = (key: string): Promise<void> => {
@@ -142,7 +142,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session ? end(session) : forget(key);
   };
 
-  const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+  const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const stored = await store.find(hashSessionId(id));
     if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
     if (now() - stored.usedAt >= limits.idleSeconds) {
@@ -154,7 +154,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     const session = build(id, stored, true);
     session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
     const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
-    if (!isThere) await letGo(session);
+    if (!isThere) await release(session);
     if (!isThere || session.isEnded) return undefined;
     held.set(id, session);
     return session;
@@ -163,22 +163,22 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
-    // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
-    // what another may have.
+    // Parallel requests restore a session once. The principal is a part of the name, so that nobody waits for the
+    // session of another principal.
     const name = `${id} ${principalKey(authInfo)}`;
-    const running = comingBack.get(name) ?? bringBack(id, authInfo).finally(() => comingBack.delete(name));
-    comingBack.set(name, running);
+    const running = restoring.get(name) ?? restore(id, authInfo).finally(() => restoring.delete(name));
+    restoring.set(name, running);
     return running;
   };
 
-  /** The longest unused session of a principal gives way to a new one, one in use never does. */
-  const giveWay = async (principal: string): Promise<boolean> => {
+  /** Ends the longest unused session of a principal, never one in use. */
+  const evictIdle = async (principal: string): Promise<boolean> => {
     const busy = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
-    const unused = (candidate: string): boolean => !busy.has(candidate) && !givingWay.has(candidate);
+    const unused = (candidate: string): boolean => !busy.has(candidate) && !evicting.has(candidate);
     const key = (await store.listOf(principal)).find(unused);
     if (key === undefined) return false;
-    givingWay.add(key);
-    await endByKey(key).finally(() => givingWay.delete(key));
+    evicting.add(key);
+    await endByKey(key).finally(() => evicting.delete(key));
     return true;
   };
 
@@ -192,7 +192,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await sweep();
         continue;
       }
-      if (!(await giveWay(stored.principal)))
+      if (!(await evictIdle(stored.principal)))
         return outcome === 'full' ? 'sessions_exhausted' : 'too_many_sessions';
     }
     return 'too_many_sessions';
@@ -222,7 +222,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     const ended = new Set(await store.sweep({ ...bounds, keep }));
     const isOver = (session: Session): boolean =>
       ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
-    await Promise.all(sessions.filter(isOver).map(letGo));
+    await Promise.all(sessions.filter(isOver).map(release));
   };
   const sweeper = setInterval(() => {
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
@@ -232,7 +232,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     store,
     held: () => [...held.values()].map(({ key }) => key),
     onGone: (keys) => {
-      for (const session of [...held.values()]) if (keys.has(session.key)) void letGo(session);
+      for (const session of [...held.values()]) if (keys.has(session.key)) void release(session);
     },
     logger,
   });
@@ -307,7 +307,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       clearInterval(sweeper);
       unwatch();
       forgetRegistry();
-      await Promise.all([...held.values()].map(letGo));
+      await Promise.all([...held.values()].map(release));
     },
   };
 }
@@ -316,32 +316,32 @@ function initializeContext(key: string): string {
   return JSON.stringify(['initialize', key]);
 }
 
-/** Parts of the watch. */
+/** Options of the watch. */
 export interface SessionWatchOptions {
   store: Pick<McpSessionStore, 'othersMark' | 'filterPresent'>;
   /** Keys of the sessions this process holds. */
   held: () => readonly string[];
-  /** Lets go of sessions that another process has ended. */
+  /** Releases sessions that another process has ended. */
   onGone: (keys: ReadonlySet<string>) => void;
   logger: Pick<Logger, 'warn'>;
-  /** Pause between two looks, in milliseconds; 300 by default. */
+  /** Interval of the checks, in milliseconds; 300 by default. */
   intervalMs?: number;
 }
 
-/** Keys asked for at once, so that nobody's request waits long behind the answer. */
+/** Number of keys in one query, so that no other query waits long. */
 const batchSize = 500;
 
 /**
  * Watches for sessions that another process ends: an operator's command, or another server on the database. The storage
- * is asked only when somebody else wrote to it.
+ * is queried only after another process wrote to it.
  * @returns ends the watch
  */
 export function watchSessions(options: SessionWatchOptions): () => void {
   const { store, held, onGone, logger, intervalMs = 300 } = options;
   let seen: string | undefined;
-  let isLooking = false;
+  let isChecking = false;
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const keys = held();
     if (keys.length === 0) return;
     const mark = await store.othersMark();
@@ -354,26 +354,26 @@ export function watchSessions(options: SessionWatchOptions): () => void {
   };
 
   const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    look()
+    if (isChecking) return;
+    isChecking = true;
+    check()
       .catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be looked for'))
       .finally(() => {
-        isLooking = false;
+        isChecking = false;
       });
   }, intervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Notes the use of the sessions a registry holds in the storage, and gives the keys of those in use. */
+/** Stores the times of use of a registry's sessions. @returns the keys of the sessions in use */
 export type NoteUse = () => Promise<readonly string[]>;
 
-/** The registries on one storage: what each knows of the use of its sessions counts when any of them sweeps. */
+/** The registries on one storage. The use of sessions in each of them counts in every sweep. */
 export interface SessionsInUse {
-  /** @returns takes the registry out again */
+  /** @returns removes the registry again */
   add(noteUse: NoteUse): () => void;
-  /** Has each registry note what it knows; gives the keys of all sessions in use. */
+  /** Stores the times of use of all registries. @returns the keys of all sessions in use */
   note(): Promise<string[]>;
 }
 

@@ -7,7 +7,7 @@ import type { Message } from '../protocol.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import type { EventLog } from './event-log.ts';
 
-/** Names of streams of the session itself begin so; those of streams a POST began do not. */
+/** Prefix of the names of the session's own streams, unlike those of POSTs. */
 const ownPrefix = 'own-';
 
 /** Queue of session messages while no stream is open. */
@@ -22,12 +22,12 @@ const interrupted = {
   message: 'The server restarted while this call ran. It may have taken effect; check before calling again.',
 };
 
-/** Parts of the streams of a session. */
+/** Options of the streams of a session. */
 export interface SessionStreamsOptions {
   log: EventLog;
   access: AccessWatch;
   protocolVersion: string;
-  /** True if messages may wait from before a restart. */
+  /** True if messages from before a restart may wait. */
   isRestored: boolean;
 }
 
@@ -62,7 +62,7 @@ export class SessionStreams {
     return this.#openCount;
   }
 
-  /** Begins the stream of a POST. Nobody listens if its client is gone already. */
+  /** Starts the stream of a POST. It has no listener if the client has disconnected already. */
   begin(exchange: Exchange, owed: readonly string[]): SessionStream {
     const stream = new SessionStream(randomBytes(9).toString('base64url'), this.#log, owed);
     this.#begun.set(stream.name, stream);
@@ -79,7 +79,7 @@ export class SessionStreams {
     stream.finish();
   }
 
-  /** Opens the session's own stream, with what waits for a listener (B3-07). */
+  /** Opens the session's own stream, with the waiting messages (B3-07). */
   async listen(exchange: Exchange): Promise<void> {
     const own = this.#ownStream();
     own.attach(this.#open(exchange));
@@ -102,7 +102,7 @@ export class SessionStreams {
     });
   }
 
-  /** Ends the connection of the session's own stream; the client comes back for it. */
+  /** Ends the connection of the session's own stream. The client reconnects. */
   release(): void {
     this.#own?.release();
   }
@@ -114,14 +114,14 @@ export class SessionStreams {
    */
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
     const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
-    // What comes while the stream is read is held back, and goes out behind what was read.
+    // Events that come while the stream is read are buffered, and sent after the stored ones.
     const held = new BufferedEvents();
     live?.attach(held);
     const kept = await this.#log.resume(name, position);
     if (!kept && !live) return { reason: 'event_unknown' };
     const { owed, events } = kept ?? { owed: [], events: [] };
     const isOwn = name.startsWith(ownPrefix);
-    // Nobody waits any more for the answer to a question from before a restart.
+    // Requests of a server from before a restart need no response any more.
     const missed = events.filter(({ data }) => live || !isRequest(data));
     if (!live && !isOwn && missed.length === 0 && owed.length === 0) {
       exchange.reply.empty(204);
@@ -159,7 +159,7 @@ export class SessionStreams {
     return this.#own;
   }
 
-  /** A stream ends with the access of who opened it (A12-04). */
+  /** A stream ends with the access of its caller (A12-04). */
   #open(exchange: Exchange): EventStream {
     const listener = exchange.reply.stream();
     const unwatch = this.#access.watch(exchange.authInfo, () => listener.end());
@@ -180,13 +180,13 @@ export class SessionStreams {
     });
     this.#log.close(waitingStream);
     for (const { data, position } of kept?.events ?? []) {
-      // Nobody waits any more for the answer to a question from before a restart.
+      // Requests of a server from before a restart need no response any more.
       if (position > this.#firstWaitingPosition || !isRequest(data))
         own.write(parseExact(data).value as Message);
     }
   }
 
-  /** Answers what a process that ended left unanswered, once, however many come for it at a time. */
+  /** Sends errors for the calls that an ended process left unanswered, once for all listeners. */
   #answerOwed(listener: EventStream, stream: string, owed: readonly string[], last: number): void {
     const unanswered = this.#answered.has(stream) ? [] : owed;
     if (unanswered.length > 0) this.#answered.add(stream);
@@ -205,10 +205,10 @@ function isRequest(data: string): boolean {
   return id !== undefined && method !== undefined;
 }
 
-/** Most that is taken, in characters: a stream with more ends, and its client comes back for what is kept. */
+/** Maximum length of the buffer, in characters. A longer stream ends, and its client reconnects for the stored events. */
 const maxHeldLength = 1_000_000;
 
-/** Takes the events of a stream while nobody can listen to it yet, and hands them on. */
+/** Buffers the events of a stream until its listener is ready. */
 export class BufferedEvents implements EventStream {
   #events: { data: string; id: string }[] = [];
   #length = 0;
@@ -218,7 +218,7 @@ export class BufferedEvents implements EventStream {
     return this.#isOpen;
   }
 
-  /** True if nothing that came is missing. */
+  /** True if no event was dropped. */
   get isWhole(): boolean {
     return this.#length <= maxHeldLength;
   }
@@ -242,8 +242,8 @@ export class BufferedEvents implements EventStream {
   onClose(): void {}
 
   /**
-   * Sends what was held.
-   * @param isNew says of an event id whether the listener does not have it yet
+   * Sends the buffered events.
+   * @param isNew returns true for the id of an event that the listener does not have yet
    */
   flush(listener: EventStream, isNew: (id: string) => boolean): void {
     for (const { data, id } of this.#events) if (isNew(id)) listener.send(data, id);
@@ -255,9 +255,9 @@ export class BufferedEvents implements EventStream {
 const retryMs = 1000;
 
 /**
- * A stream of a session: every message becomes an event in the log and goes to whoever listens. It outlives the
- * connection of its listener (B3-06, B3-09). Nobody hears an event before the stream is kept, so that whoever knows an
- * event id can come back with it, even if the process is killed in the next moment.
+ * A stream of a session: every message becomes an event in the log, and goes to the listener. It outlives the connection
+ * of its listener (B3-06, B3-09). Events are sent once the stream is stored, so that a client can resume with an event id
+ * even if the process is killed in the next moment.
  */
 export class SessionStream {
   readonly name: string;
@@ -286,13 +286,13 @@ export class SessionStream {
     return this.#listener?.isOpen === true;
   }
 
-  /** Sends what comes to a listener; one before it is let go. */
+  /** Sends further events to a listener, in place of the previous one. */
   attach(listener: EventStream): void {
     this.#toListener((before) => before.end());
     this.#listener = listener;
   }
 
-  /** Returns the listener an event without data, with which it can come back before the first message (B4-01). */
+  /** Sends an event without data, so that the client can resume before the first message (B4-01). */
   prime(): void {
     const id = formatEventId(this.name, this.#position);
     this.#toListener((listener) => {
@@ -312,7 +312,7 @@ export class SessionStream {
     const event = { stream: this.name, position: ++this.#position, data };
     const isKept = this.#log.append(answers === undefined ? event : { ...event, answers }, this.isHeard);
     const id = formatEventId(event.stream, event.position);
-    // A client that is cut off comes back for what is kept; otherwise it is told here that there is no room.
+    // A client that is cut off returns for the stored event. If the event is not stored, the client gets an error instead.
     const instead = isKept || answers === undefined ? undefined : JSON.stringify(heldBytesError(message));
     this.#toListener((listener) => {
       release?.();
@@ -320,18 +320,18 @@ export class SessionStream {
     });
   }
 
-  /** Takes note of the requests that are still to be answered on it: others were cancelled. */
+  /** Stores the requests without a response, after others were cancelled. */
   owe(keys: readonly string[]): void {
     void this.#log.open({ stream: this.name, owed: keys });
   }
 
-  /** Lets the listener go, to come back later (B4-02). */
+  /** Ends the connection of the listener, which reconnects later (B4-02). */
   release(): void {
     this.#toListener((listener) => listener.retry(retryMs));
     this.finish();
   }
 
-  /** Lets the listener go: everything was said. */
+  /** Ends the listener: the stream is complete. */
   finish(): void {
     this.#toListener((listener) => listener.end());
     this.#listener = undefined;
@@ -361,7 +361,7 @@ export function formatEventId(stream: string, position: number): string {
 
 /**
  * Reads a `Last-Event-ID`.
- * @returns undefined for what we never wrote
+ * @returns undefined for an id of another form
  */
 export function parseEventId(id: string): EventPlace | undefined {
   const [, stream, position] = /^([A-Za-z0-9_-]{1,32})\/(\d{1,15})$/.exec(id) ?? [];

@@ -11,16 +11,16 @@ import type { Conversation, Listener, McpLike, Message, RequestMessage, Sender }
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import type { SessionStream, SessionStreams } from './session-streams.ts';
 
-/** Parts of the session. */
+/** Options of a session. */
 export interface SessionOptions {
   id: string;
-  /** Of the session in the storage. */
+  /** Key of the session in the storage. */
   key: string;
   principal: string;
   /** Hash of the grant by which it was used last; null if there is none. */
   grantHash: string | null;
   protocolVersion: string;
-  /** True if the client said `notifications/initialized`. */
+  /** True if the client sent `notifications/initialized`. */
   isInitialized: boolean;
   /** URIs the client subscribed to. */
   subscriptions: readonly string[];
@@ -32,9 +32,9 @@ export interface SessionOptions {
   calls: CallLimit;
   /** Epoch seconds. */
   usedAt: number;
-  /** Takes note of what a restart must bring back; resolves when it is kept. */
+  /** Stores state that a restart must restore; resolves when it is stored. */
   onChange: (change: SessionChange) => Promise<void>;
-  /** Takes note that the server ended it. */
+  /** Called when the server ended the session. */
   onEnded: () => void;
 }
 
@@ -42,8 +42,8 @@ export interface SessionOptions {
 const maxSubscriptionsLength = 65_536;
 
 /**
- * A session of the revisions 2025-03-26 to 2025-11-25: the running requests of one client and what comes back for
- * them. It belongs to the principal that opened it (T-125, T-126).
+ * A session of the revisions 2025-03-26 to 2025-11-25: the running requests of one client, and their responses. It
+ * belongs to the principal that opened it (T-125, T-126).
  * @see MCP 2025-11-25 transports "Session Management"
  */
 export class Session implements Listener {
@@ -83,7 +83,7 @@ export class Session implements Listener {
     this.#isInitialized = options.isInitialized;
   }
 
-  /** True if the server or the client ended it; it takes nothing more. */
+  /** True if the server or the client ended it. It accepts no further messages. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -99,8 +99,8 @@ export class Session implements Listener {
   }
 
   /**
-   * Takes note of the grant it is used by. A new login of its client has another one.
-   * @returns resolves when it is kept
+   * Stores the grant that uses the session. A new login of its client has another one.
+   * @returns resolves when it is stored
    */
   async useBy(grantHash: string | null): Promise<void> {
     if (grantHash === this.#grantHash) return;
@@ -108,12 +108,12 @@ export class Session implements Listener {
     await this.#onChange({ grantHash });
   }
 
-  /** Returns it the conversation it carries. */
+  /** Sets its conversation. */
   carry(conversation: Conversation): void {
     this.#conversation = conversation;
   }
 
-  /** Takes the messages of a POST. An id cannot be used twice at once and lose an answer (T-142). */
+  /** Takes the messages of a POST. An id in use is rejected, so that no response is lost (T-142). */
   post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
     if (this.#isEnded) return { reason: 'session_unknown' };
     const waiting = new Map<RequestId, RequestMessage>();
@@ -131,7 +131,7 @@ export class Session implements Listener {
     return undefined;
   }
 
-  /** Hands a message of the client to the server. */
+  /** Sends a message of the client to the server. */
   say(message: Message, sender: Sender): void {
     this.#conversation?.say(message, sender);
     if (message.id !== undefined) return;
@@ -173,7 +173,7 @@ export class Session implements Listener {
     const kept = 'error' in message ? undefined : this.#remember(request);
     if (kept)
       void kept.then(() => {
-        // It may have been cancelled, or the session ended, until what it changed was kept.
+        // The call may have been cancelled, or the session ended, until its change was stored.
         if (this.#running.get(id) === post) this.#sendAnswer(id, post, message);
       });
     else this.#sendAnswer(id, post, message);
@@ -186,8 +186,8 @@ export class Session implements Listener {
   }
 
   /**
-   * Takes note of what the server would have to be told again.
-   * @returns resolves when it is kept: only then may the client be told that it holds; undefined if nothing changed
+   * Stores state that a restored server needs again.
+   * @returns resolves when it is stored, and only then the client gets the response; undefined if nothing changed
    */
   #remember({ method, params }: RequestMessage): Promise<void> | undefined {
     if (method === 'logging/setLevel') return this.#onChange({ logLevel: String(params?.level) });
@@ -225,8 +225,8 @@ const sessionEnded = {
 };
 
 /**
- * A POST of a session whose requests wait for answers. Answers that come soon and alone go out as JSON; a message
- * before them, or a long wait, makes it a stream that can be resumed (B3-04, B3-05). It is the sender of its messages.
+ * A POST of a session with running requests. Its response is JSON if the responses come soon and without other messages,
+ * else a stream that can be resumed (B3-04, B3-05). It is the sender of its messages.
  */
 export class Post implements Sender {
   readonly #exchange: Exchange;
@@ -235,7 +235,7 @@ export class Post implements Sender {
   readonly #isBatch: boolean;
   readonly #waiting: Map<RequestId, RequestMessage>;
   #answers: Message[] = [];
-  /** End the counting of answers that wait for the others. */
+  /** Functions that end the counting of responses that wait for the others. */
   #releases: (() => void)[] = [];
   #stream: SessionStream | undefined;
   #forgetLate: (() => void) | undefined;
@@ -266,29 +266,29 @@ export class Post implements Sender {
     return toWebRequest(this.#exchange, this.#url);
   }
 
-  // Handlers are given these by themselves, without the object they belong to.
+  // Handlers call these without their object, so they are bound.
   closeSSEStream = (): void => {
     if (this.#waiting.size > 0) this.#openStream().release();
   };
   closeStandaloneSSEStream = (): void => this.#streams.release();
 
-  /** Becomes a stream after a while, so that the connection of a long call is kept alive and can be resumed. */
+  /** Becomes a stream after some time, so that a long call is kept alive and can be resumed. */
   streamWhenLate(late: Deadlines): void {
     if (this.#waiting.size === 0 || this.#stream) return;
     this.#forgetLate = late.set(() => this.#openStream());
   }
 
-  /** The request of an id, as long as it waits. */
+  /** Returns the waiting request with an id. */
   requestOf(id: RequestId): RequestMessage | undefined {
     return this.#waiting.get(id);
   }
 
-  /** Sends a message that comes before an answer. */
+  /** Sends a message before a response. */
   tell(message: Message): void {
     this.#openStream().write(message);
   }
 
-  /** Sends an answer; with the last one the POST is answered. */
+  /** Sends a response. The last one ends the POST. */
   answer(id: RequestId, message: Message): void {
     this.#waiting.delete(id);
     if (this.#stream) this.#stream.write(message, keyOf(id));
@@ -304,7 +304,7 @@ export class Post implements Sender {
   }
 
   /**
-   * Ends it before its time. A stream just breaks off, because it may be resumed; who waits for JSON is told.
+   * Ends it early. A stream ends without an error, because it may be resumed; a JSON response has the error.
    */
   abandon(): void {
     if (!this.#stream)
@@ -314,7 +314,7 @@ export class Post implements Sender {
     this.#endWhenNothingWaits();
   }
 
-  /** Counts an answer that waits for the others. @returns what is sent: without room, an error */
+  /** Counts a response that waits for the others. @returns the message to send: without room, an error */
   #park(message: Message): Message {
     const release = this.#exchange.reply.park(message);
     if (!release) return heldBytesError(message) as Message;

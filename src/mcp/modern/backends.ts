@@ -10,12 +10,12 @@ import { connectSharedServer } from './shared-server.ts';
 /** Backends that serve requests now. */
 export interface Backends {
   /**
-   * @param caller whose request it is
-   * @throws what the making of a server throws
+   * @param caller the sender of the request
+   * @throws errors of `ServerSource.create`
    */
   current(caller: Caller): Promise<Backend>;
   /**
-   * The same for a request, whose client does not wait unheard: if it takes long, something stands for it meanwhile.
+   * The same for a request. If it takes long, a pending backend is returned, which sends progress to the client.
    */
   currentSoon(caller: Caller): Promise<Backend>;
   close(): Promise<void>;
@@ -25,9 +25,8 @@ export interface Backends {
 export type BackendsOptions = ServerPerRequestOptions & Pick<PendingBackendOptions, 'check'>;
 
 /**
- * Chooses what answers requests: what the source brings for that; else one server for all if the source has one and it
- * is of 2026-07-28, a server each if it is not, and what serves older ones if it is older. A server that ended is made
- * again.
+ * Chooses the backend: the source's own; else one server for all callers if the source has one and it lists 2026-07-28;
+ * else a server for each request; else `older`, for servers of older revisions. A server that ended is made again.
  */
 export function createBackends(options: BackendsOptions): Backends {
   const { source, publish, older, logger } = options;
@@ -71,7 +70,7 @@ export function createBackends(options: BackendsOptions): Backends {
     current: find,
     currentSoon(caller) {
       const found = find(caller);
-      // Servers of this process are there at once.
+      // Servers in this process need no start.
       if (!source.modern) return found;
       return new Promise((resolve, reject) => {
         const forget = slow.set(() => resolve(createPendingBackend(found, options)));
@@ -85,19 +84,19 @@ export function createBackends(options: BackendsOptions): Backends {
   };
 }
 
-/** After this long without knowing what answers, a request is taken before that is known, in milliseconds. */
+/** Time after which a request gets a pending backend, in milliseconds. */
 export const soonMs = 500;
 
-/** Parts of the stands for a backend. */
+/** Options of a pending backend. */
 export interface PendingBackendOptions {
-  /** Fault of a request that only the started backend can find. */
+  /** Returns the error for a fault that only the started backend can find. */
   check(backend: Backend, call: Call): Promise<Answer | undefined>;
   logger: Logger;
 }
 
 /**
- * Creates what stands for a backend while it is being found out what answers: it takes requests at once, so that their
- * clients hear that a server starts, and hands them over when it is known.
+ * Creates a backend for the time until the real one is chosen. It takes requests at once, sends their clients progress
+ * about the start, and passes the requests on.
  * @see MCP 2026-07-28 "Progress"
  */
 export function createPendingBackend(

@@ -33,29 +33,28 @@ import { progressTokenOf } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
 import { modernError, modernResult } from './legacy-results.ts';
 
-/** Milliseconds between questions that a server asks together: it may run in another process. */
+/** Time in which requests of a server are collected, in milliseconds: it may run in another process. */
 const gatheringMs = 10;
 
-/** Calls back when the access of a caller is revoked, not when their token expires. @returns stops watching */
+/** Calls back if the access of a caller is revoked, not if the token expires. @returns stops watching */
 export type WatchRevoked = (authInfo: AuthInfo, revoked: () => void) => () => void;
 
-/** A message of a server, as an answer. */
+/** A message of a server, which may be a response. */
 type Heard = Message & { result?: Record<string, unknown>; error?: JsonRpcError };
 
 /**
- * One call of a client of 2026-07-28 in a conversation of an older revision. When the server asks its client something,
- * the call is answered with what is asked, and waits; the retry goes on with the very same call, so that nothing runs
- * twice.
+ * One call of a client of 2026-07-28 in a conversation of an older revision. If the server sends its client a request,
+ * the call returns `input_required` and waits. The retry continues the same call, so that nothing runs twice.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-06)
  */
 export class BridgedCall implements Listener {
-  /** The request as the server knows it. */
+  /** The request in the form for the server. */
   readonly #request: RequestMessage;
   readonly #principal: string;
   readonly #parked: ParkedCalls<BridgedCall>;
   readonly #onOver: () => void;
   readonly #watch: WatchRevoked | undefined;
-  /** The request of the client that waits for an answer now; none while the call is parked. */
+  /** The client's request that waits now; undefined while the call is parked. */
   #call: Call | undefined;
   #conversation: Conversation | undefined;
   #initialized: InitializeResult | undefined;
@@ -63,12 +62,12 @@ export class BridgedCall implements Listener {
   readonly #questions = new Map<string, RequestMessage>();
   #questionCount = 0;
   #isAsking = false;
-  /** The answer, if it came while nobody waited. */
+  /** The response, if it came while no request waited. */
   #answer: Answer | undefined;
   #isOver = false;
 
   /**
-   * @param onOver called once, when the server has nothing to do with it any more
+   * @param onOver called once, when the call is over at the server
    * @param watch ends the call if the access of its client is revoked while it is parked
    */
   constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void, watch?: WatchRevoked) {
@@ -93,13 +92,13 @@ export class BridgedCall implements Listener {
     conversation.say(this.#request, caller);
   }
 
-  /** Goes on for a client that came back with input. */
+  /** Continues for a client that returned with input. */
   resume(call: Call): void {
     this.#call = call;
     const responses = call.request.params?.inputResponses;
     for (const [key, question] of this.#questions) {
       const response = isRecord(responses) && Object.hasOwn(responses, key) ? responses[key] : undefined;
-      // A response that is missing is asked for again (C4-04).
+      // A missing response is requested again (C4-04).
       if (!isRecord(response)) continue;
       this.#questions.delete(key);
       this.#say({ jsonrpc: '2.0', id: question.id, result: response } as Message, call);
@@ -119,7 +118,7 @@ export class BridgedCall implements Listener {
     this.finish(serverGone);
   }
 
-  /** Returns the answer to who waits for it, now or when they come back, and ends the conversation. */
+  /** Sends the response, now or when the client returns, and ends the conversation. */
   finish(answer: Answer): void {
     this.#end();
     const call = this.#call;
@@ -128,7 +127,7 @@ export class BridgedCall implements Listener {
     else this.#answer = textLength(answer.result) > maxParkedLength ? tooLargeToPark : answer;
   }
 
-  /** Cancels the call: the server is told, and nobody hears of it any more (B5-14). */
+  /** Cancels the call at the server. Nothing more is sent for it (B5-14). */
   cancel(): void {
     const call = this.#call;
     this.#call = undefined;
@@ -149,7 +148,7 @@ export class BridgedCall implements Listener {
       });
   }
 
-  /** If URLs must be opened first, the call has ended and is sent again as a new one: no state is needed. */
+  /** If the user must open URLs first, the call has ended and is sent again as a new one: no state is needed. */
   #errorAnswer(error: JsonRpcError): Answer {
     const elicitations = inputMethods.has(this.#request.method) ? urlElicitations(error) : undefined;
     if (!elicitations || !this.#call) return modernError(error, this.#request);
@@ -178,7 +177,7 @@ export class BridgedCall implements Listener {
     }
   }
 
-  /** Questions that are asked together go to the client together. */
+  /** Requests that the server sends together go to the client together. */
   #ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -232,8 +231,8 @@ export class BridgedCall implements Listener {
 }
 
 /**
- * Members of `_meta` that only 2026-07-28 has. A server that speaks it too, elsewhere, takes a request with it for a
- * modern one.
+ * Members of `_meta` that only 2026-07-28 has. A server in another process that also speaks 2026-07-28 would serve a
+ * request with them in that revision.
  */
 const envelope: ReadonlySet<string> = new Set([
   PROTOCOL_VERSION_META_KEY,
@@ -250,7 +249,7 @@ function olderParams(params: Message['params']): Record<string, unknown> {
   return Object.keys(_meta).length > 0 ? { ...others, _meta } : others;
 }
 
-/** Longest answer that is kept for a client that may come back, in characters. */
+/** Maximum length of a response that is kept for a returning client, in characters. */
 const maxParkedLength = 1_000_000;
 
 const tooLargeToPark: Answer = { status: 503, error: heldBytesExceeded };
@@ -263,9 +262,9 @@ const tooManyParked: Answer = {
   },
 };
 
-/** A call that waits for its client to come back with input. */
+/** A call that waits for its client to return with input. */
 export interface Parkable {
-  /** Nobody came back for it. */
+  /** Called if the client does not return in time. */
   cancel(): void;
 }
 
@@ -279,7 +278,7 @@ interface Parked<Call> {
 /** Milliseconds that a call waits for its client; as long as its request state lasts. */
 const waitMs = 600_000;
 
-/** Calls that wait in memory, each under a name nobody can guess. */
+/** Calls that wait in memory, each under a name that cannot be guessed. */
 export class ParkedCalls<Call extends Parkable> {
   readonly #parked = new Map<string, Parked<Call>>();
   readonly #counts = new Map<string, number>();
@@ -290,7 +289,7 @@ export class ParkedCalls<Call extends Parkable> {
   }
 
   /**
-   * Lets a call wait.
+   * Stores a waiting call.
    * @param principal see `principalKey`
    * @param watch calls back when the access of the caller is revoked, which cancels the call; returns what stops it
    * @returns its name; undefined if too many calls of the principal wait
@@ -306,7 +305,7 @@ export class ParkedCalls<Call extends Parkable> {
     return name;
   }
 
-  /** Returns a call back to the principal it belongs to, once. */
+  /** Removes and returns a call, for its own principal only. */
   take(name: string, principal: string): Call | undefined {
     const parked = this.#parked.get(name);
     if (parked?.principal !== principal) return undefined;

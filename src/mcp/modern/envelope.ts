@@ -14,9 +14,8 @@ import { headerOf } from '../http/headers.ts';
 import { type Answer, isRecord, type Message, modernRevision } from '../protocol.ts';
 
 /**
- * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision
- * that is served.
- * @returns the answer if it is not
+ * Checks that a message is a complete one of 2026-07-28: alone, with the required `_meta`, and of a served revision.
+ * @returns the error response; undefined if the message is valid
  * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
  */
 export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }: Posted): Answer | undefined {
@@ -39,7 +38,7 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }:
   return { status: 400, error: { code: errorCodes.unsupportedProtocolVersion, message, data } };
 }
 
-/** Returns a message to the SDK, which reads no id and no progress token beyond 2^53. */
+/** Returns the message in a form for the SDK, which reads no id and no progress token beyond 2^53. */
 function withReadableIds(value: unknown, [message]: readonly Message[]): unknown {
   if (message?.id === undefined) return value;
   const isReadable = !isExactNumber(message.id) && !isExactNumber(progressTokenOf(message));
@@ -47,9 +46,8 @@ function withReadableIds(value: unknown, [message]: readonly Message[]): unknown
 }
 
 /**
- * Returns true if the message names 2026-07-28 as its revision in body and header. The rest of its `_meta` is left to
- * the server's own check if it has one: {@link checkEnvelope} parses the whole message, which costs more than all the
- * rest of a call.
+ * Returns true if the message names 2026-07-28 in body and header. If the server checks the rest of its `_meta` itself,
+ * this replaces {@link checkEnvelope}, which parses the whole message and costs more than the rest of a call.
  */
 export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
@@ -61,22 +59,22 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
   );
 }
 
-/** Returns true if the message has, beside its revision, what the `_meta` of every request has (C3-01). */
+/** Returns true if the message has the other required members of `_meta` (C3-01). */
 export function hasRequiredMeta({ params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
   return isRecord(meta?.[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** The progress token a request has, if it is one at all: a string or a number (C6-03). */
+/** Returns the progress token of a request; undefined if it has none, or one that is not a string or number (C6-03). */
 export function progressTokenOf({ params }: Message): RequestId | undefined {
   const token = (params?._meta as Record<string, unknown> | undefined)?.progressToken;
   return isId(token) ? token : undefined;
 }
 
 /**
- * Returns the request another id, which is its progress token as well, if it has one. What else a client wrote beside
- * the members of a request stays behind: the SDK's servers drop such a message without a word.
- * @param id unique among all requests of the server it is for (T-127)
+ * Returns the request with another id, which also replaces its progress token. Unknown members are removed, because the
+ * SDK's servers silently drop a message that has some.
+ * @param id unique among all requests to the server (T-127)
  */
 export function withIds(request: Message, id: number): JSONRPCMessage {
   const { method, params } = request;

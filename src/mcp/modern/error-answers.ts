@@ -6,7 +6,7 @@ import type { Answer, JsonRpcError } from '../protocol.ts';
 import { internalError } from '../sdk/json-rpc-errors.ts';
 import type { HeaderMismatch } from './mirrored-headers.ts';
 
-/** A header that says something else than the body (B5-04). */
+/** Returns the error for a header that differs from the body (B5-04). */
 export function headerMismatch({ header, problem }: HeaderMismatch): Answer {
   const message = `Bad Request: the headers and the body disagree. ${header}: ${problem}.`;
   return {
@@ -15,7 +15,7 @@ export function headerMismatch({ header, problem }: HeaderMismatch): Answer {
   };
 }
 
-/** A request state that is not one we gave for this request (C4-03). */
+/** The error for a request state that was not issued for this request (C4-03). */
 export const stateNotValid: Answer = {
   status: 200,
   error: {
@@ -26,8 +26,8 @@ export const stateNotValid: Answer = {
 };
 
 /**
- * Answers a request that never became a call, unless its client is gone.
- * @param id the request's; none on notifications
+ * Sends the response to a request that never became a call, unless its client has disconnected.
+ * @param id of the request; undefined for notifications
  */
 export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answer): void {
   if (reply.isClosed) return;
@@ -36,7 +36,7 @@ export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answ
   reply.json(status, { jsonrpc: '2.0', id: id ?? null, ...content }, headers);
 }
 
-/** Makes an answer of a refusal, for requests that are refused behind the transport. */
+/** Returns the response for a refusal, for requests that are refused behind the transport. */
 export function refusalAnswer(refusal: Refusal): Answer {
   let answer: Answer = failedInside;
   sendRefusal(refusal, {
@@ -47,7 +47,7 @@ export function refusalAnswer(refusal: Refusal): Answer {
   return answer;
 }
 
-/** The server ended while it had the request. */
+/** The error if the server ended before it responded. */
 export const serverGone: Answer = {
   status: 500,
   error: {
@@ -57,5 +57,5 @@ export const serverGone: Answer = {
   },
 };
 
-/** Something failed that is not the client's business. */
+/** The error for a failure inside Gatehouse or the server. */
 export const failedInside: Answer = { status: 500, error: internalError };

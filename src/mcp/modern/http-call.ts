@@ -6,20 +6,20 @@ import { mayHear } from '../sdk/log-level.ts';
 
 /** Common parts of calls over HTTP. */
 export interface HttpCallOptions {
-  /** After this long without an answer a stream is opened, so that keep-alive comments flow. */
+  /** Opens a stream for a call without a response, so that keep-alive comments are sent. */
   late: Deadlines;
   accessWatch?: AccessWatch;
-  /** Returns true if clients may hear of a notification, by its method. */
+  /** Returns true if notifications of a method may be sent to clients. */
   passes(method: string): boolean;
-  /** Changes the answer before the client sees it. */
+  /** Changes the response before it is sent. */
   finish(answer: Answer, call: Call): Answer;
   /** Called once, when the call was answered or cancelled. */
   ended(call: Call): void;
 }
 
 /**
- * One call that is answered over HTTP: with JSON if the server says nothing else before, otherwise with a stream that
- * ends with the answer. A client that goes away cancels it.
+ * One call over HTTP. Its response is JSON, or a stream if the server sends a message before the response. A client that
+ * disconnects cancels it.
  * @see MCP 2026-07-28 transports "Sending Messages to the Server" (B5-13, B5-14)
  */
 export class HttpCall implements Call {

@@ -17,7 +17,7 @@ import {
 import { anyCapabilities } from '../sdk/negotiation.ts';
 import { withoutPatience } from '../upstreams/upstream.ts';
 
-/** Writes a request of our own, with the `_meta` that every request of 2026-07-28 has (C3-01). */
+/** Creates a request of Gatehouse itself, with the required `_meta` of 2026-07-28 (C3-01). */
 export function internalRequest(method: string, params: Record<string, unknown>): RequestMessage {
   const _meta = {
     [PROTOCOL_VERSION_META_KEY]: modernRevision,
@@ -35,8 +35,8 @@ const unanswered: Answer = {
 };
 
 /**
- * Asks a server something for ourselves, as the caller who made us ask, whose person is not waited for. What is not
- * answered within ten seconds is cancelled, and answered with an error.
+ * Sends a server a request of Gatehouse itself, on behalf of a caller. It does not wait for the user to link accounts.
+ * A request without a response within ten seconds is cancelled, and returns an error.
  * @param begin see {@link Backend.begin}
  */
 export function internalCall(
@@ -57,7 +57,7 @@ export function internalCall(
 }
 
 /**
- * Asks a server what it can do.
+ * Sends a server `server/discover`.
  * @param begin see {@link Backend.begin}
  */
 export async function discoverBy(begin: Backend['begin'], caller: Caller): Promise<Discovery> {
@@ -69,7 +69,7 @@ export async function discoverBy(begin: Backend['begin'], caller: Caller): Promi
   };
 }
 
-/** Most pages of a list that are read. */
+/** Maximum number of pages of a list. */
 const maxPages = 100;
 
 /** The tools of a server, as one caller sees them. */
@@ -84,7 +84,7 @@ export interface ToolList {
 /**
  * Reads every page of a server's `tools/list` on behalf of the gate. The list ends at a cursor that was named before.
  * @param begin see {@link Backend.begin}
- * @param caller whose view it is
+ * @param caller the caller whose view is read
  */
 export async function readToolList(begin: Backend['begin'], caller: Caller): Promise<ToolList> {
   const tools: Record<string, unknown>[] = [];
@@ -96,7 +96,7 @@ export async function readToolList(begin: Backend['begin'], caller: Caller): Pro
     const answer = await internalCall(begin, 'tools/list', params, caller);
     by = answer.by ?? by;
     const server = by ? { by } : {};
-    // A server without tools knows no such method: that is as good as an empty list.
+    // A server without tools does not know the method: the same as an empty list.
     if (!Array.isArray(answer.result?.tools))
       return { tools, isWhole: answer.error?.code === errorCodes.methodNotFound, ...server };
     tools.push(...answer.result.tools.filter(isRecord));

@@ -29,15 +29,15 @@ import { discoverResult } from './legacy-results.ts';
 import { accountOf } from './subscriptions.ts';
 import { createRecentSchemas } from './tool-schemas.ts';
 
-/** Parts of the bridge. */
+/** Options of the bridge. */
 export interface LegacyBridgeOptions {
   conversations: Conversations;
   source: Pick<ServerSource, 'sharing'>;
-  /** Asks a server for the scopes it declares itself. */
+  /** Checks the scopes that a server declares. */
   gate: Pick<ScopeGate, 'check'>;
-  /** Takes what the server of one call says to all who listen; those that serve many tell each listener themselves. */
+  /** Takes the changes from a server of one call. Shared servers notify each listener themselves. */
   publish(change: Change): void;
-  /** Watches over the callers of calls that wait for input; nobody does by default. */
+  /** Cancels calls that wait for input if their caller's access is revoked; none by default. */
   accessWatch?: AccessWatch;
   /** Epoch seconds; needed with `accessWatch`. */
   now?: () => number;
@@ -61,8 +61,8 @@ const removedMethods = new Set([
 ]);
 
 /**
- * Creates the serving of 2026-07-28 by servers of an older era: each request is a conversation of its own, which ends
- * with its answer; only a call that waits for input of its client outlives its request.
+ * Creates the backend that serves 2026-07-28 with servers of older revisions. Each request is a conversation of its own,
+ * which ends with the response. Only a call that waits for input of its client outlives its request.
  * @see MCP 2026-07-28 "Versioning", "Multi Round-Trip Requests" (C3-02, C4-06)
  */
 export function createLegacyBridge(options: LegacyBridgeOptions): Backend {
@@ -70,15 +70,15 @@ export function createLegacyBridge(options: LegacyBridgeOptions): Backend {
   const parked = new ParkedCalls<BridgedCall>(maxParkedPerPrincipal);
 
   const running = new Set<BridgedCall>();
-  // A client that waits longer than its token lasts comes back with the next one.
+  // A client may return with a renewed token, so an expired token does not cancel the call.
   const watchRevoked: WatchRevoked | undefined =
     accessWatch &&
     ((authInfo, revoked) => accessWatch.watch(authInfo, () => authInfo.expiresAt > now() && revoked()));
 
   const open = (call: Pick<Call, 'request' | 'caller'>, listener: Listener): Promise<Opening> => {
-    // A server of many was told of everything a client can have; what this one has not, is refused when it is asked.
-    const isToldTheTruth = ['each', 'principal', 'account'].includes(source.sharing);
-    const capabilities = isToldTheTruth ? declaredCapabilities(call) : allCapabilities;
+    // A shared server is told all capabilities. Requests for those that this client lacks are rejected.
+    const hasOwnCapabilities = ['each', 'principal', 'account'].includes(source.sharing);
+    const capabilities = hasOwnCapabilities ? declaredCapabilities(call) : allCapabilities;
     const meta = call.request.params?._meta as Record<string, unknown> | undefined;
     const clientInfo = (meta?.[CLIENT_INFO_META_KEY] ?? unnamed) as InitializeParams['clientInfo'];
     return conversations.open(
@@ -142,7 +142,7 @@ export function createLegacyBridge(options: LegacyBridgeOptions): Backend {
     checksEnvelope: 'nothing',
     checksScopes: true,
     begin,
-    // The notifications of 2026-07-28 are about requests, and requests end with their stream.
+    // Notifications of 2026-07-28 belong to requests, and requests end with their stream.
     notify() {},
     discover: (caller) => discoverBy(begin, caller),
     inputSchemaOf: createRecentSchemas(begin).find,

@@ -19,8 +19,8 @@ const cached = new Set([
 ]);
 
 /**
- * Returns the result of a server of an older revision the form of 2026-07-28: complete, from whom, and for no cache if
- * the server says nothing of that.
+ * Converts the result of a server of an older revision to the form of 2026-07-28: with `resultType`, server info, and no
+ * caching unless the server allows it.
  * @see MCP 2026-07-28 schema `Result`, "Caching" (C1-04, C3-04, C6-07)
  */
 export function modernResult(
@@ -32,17 +32,17 @@ export function modernResult(
   const _meta = { ...(result._meta as object), [SERVER_INFO_META_KEY]: serverInfo };
   const tools =
     method === 'tools/list' && Array.isArray(result.tools) ? { tools: result.tools.map(asTool) } : {};
-  // A kind that only the server knows is for the gate to refuse: it is never called complete (FA-13).
+  // The gate rejects unknown kinds of results, so the server's `resultType` stays (FA-13).
   const { resultType = 'complete' } = result;
   return { ...caching, ...result, ...tools, resultType, _meta };
 }
 
-/** Tools have no `execution` any more: tasks are an extension (C3-06). */
+/** Removes `execution`: tasks are an extension in 2026-07-28 (C3-06). */
 function asTool({ execution: _tasks, ...tool }: Record<string, unknown>): Record<string, unknown> {
   return tool;
 }
 
-/** Answers `server/discover` from what a server answered to `initialize` (C3-03). */
+/** Returns the result of `server/discover` for the server's response to `initialize` (C3-03). */
 export function discoverResult(initialized: InitializeResult): Record<string, unknown> {
   const { capabilities, instructions } = initialized;
   const found = { supportedVersions: [modernRevision], capabilities };
@@ -54,7 +54,7 @@ export function discoverResult(initialized: InitializeResult): Record<string, un
 }
 
 /**
- * Returns the error of a server of an older revision the code and status of 2026-07-28.
+ * Converts the error of a server of an older revision to the code and status of 2026-07-28.
  * @see MCP 2026-07-28 "Error Codes" (C8-02, B5-06)
  */
 export function modernError(error: JsonRpcError, request: RequestMessage): Answer {
@@ -63,7 +63,7 @@ export function modernError(error: JsonRpcError, request: RequestMessage): Answe
 }
 
 /**
- * Returns an error of any server with the code of 2026-07-28 for a resource that is unknown.
+ * Returns an error with the code of 2026-07-28 if it reports an unknown resource.
  * @see MCP 2026-07-28 "Resources", error handling (C8-02, FA-33)
  */
 export function withModernCode(error: JsonRpcError, { method, params }: RequestMessage): JsonRpcError {

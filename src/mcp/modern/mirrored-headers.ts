@@ -15,7 +15,7 @@ export interface MirroredParameter {
   type: string;
 }
 
-/** A header that says something else than the body. */
+/** A header that differs from the body. */
 export interface HeaderMismatch {
   header: string;
   /** Description of the fault, for the client's developer. */
@@ -33,7 +33,7 @@ export const namedBy: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Checks that the headers that every request of 2026-07-28 repeats are there and say what the body says.
+ * Checks that the required headers of 2026-07-28 are present and equal to the body.
  * @param headers headers of the request, names in lower case, equal ones joined with `, ` (which matches nothing)
  * @see MCP 2026-07-28 transports "Standard Headers" (B5-03, B5-04, T-132)
  */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { isRecord, type RequestMessage, type Seal } from '../protocol.ts';
 
-/** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
+/** Seals `requestState` of servers, so that clients cannot read, change or reuse it. */
 export interface RequestStates {
   /**
    * Opens the state a request carries.
-   * @returns the request as the server may see it; undefined if the state is not one we gave for this request
+   * @returns the request in the form for the server; undefined if the state was not issued for this request
    */
   open(request: RequestMessage, authInfo: AuthInfo): RequestMessage | undefined;
   /** Seals the state a result carries, for a retry of the same request. */
@@ -19,14 +19,14 @@ const lifeSeconds = 600;
 /** Options of the request states. */
 export interface RequestStatesOptions {
   seal: Seal;
-  /** The endpoint's public URL: another endpoint of the installation takes none of its states. */
+  /** The endpoint's public URL: other endpoints of the installation reject its states. */
   url: URL;
   /** Epoch seconds. */
   now: () => number;
 }
 
 /**
- * Creates the keeping of request states: sealed, and bound to the endpoint, the principal, the grant, the method, the
+ * Creates the sealing of request states. Each is bound to the endpoint, the principal, the grant, the method, the
  * parameters and a time.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
  */
@@ -67,7 +67,7 @@ function digestOf({ method, params = {} }: RequestMessage): string[] {
   return [method, digest];
 }
 
-/** The same text for equal values, in whatever order a client writes members. */
+/** Returns the same text for equal values, whatever the order of their members. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     isRecord(member)

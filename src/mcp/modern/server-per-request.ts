@@ -27,14 +27,14 @@ import { failedInside, refusalAnswer, serverGone } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './subscriptions.ts';
 
-/** Parts of the server of its own for each request. */
+/** Options of a server for each request. */
 export interface ServerPerRequestOptions {
   source: ServerSource;
   /** The endpoint's public URL. */
   url: URL;
-  /** Asks the server of a request for the scopes it declares itself. */
+  /** Checks the scopes that the server of a request declares. */
   gate: Pick<ScopeGate, 'check'>;
-  /** Takes what a server says to all who listen. */
+  /** Takes the changes of servers. */
   publish(change: Change): void;
   /** Serves requests for which a server of an older era was made. */
   older: Backend;
@@ -49,13 +49,13 @@ interface Passage {
   call: Call;
   server?: McpLike;
   refusal?: Refusal;
-  /** A large result, which the SDK is not asked to write down and read again: that takes several times its memory. */
+  /** A large result. It bypasses the SDK, which would serialize and parse it again, with several times its memory. */
   large?: Record<string, unknown>;
 }
 
 /**
- * Creates the serving by a server of its own for each request, made and bound by the SDK's handler. Its messages are
- * taken where they leave the server, so that they go the same way as those of one server for all.
+ * Creates the backend with a server for each request, made and bound by the SDK's handler. Messages are intercepted as
+ * they leave the server, so that they take the same way as those of a shared server.
  */
 export function createServerPerRequest(options: ServerPerRequestOptions): Backend {
   const { source, url, gate, publish, older, logger } = options;
@@ -64,7 +64,7 @@ export function createServerPerRequest(options: ServerPerRequestOptions): Backen
   /** A server made in vain for one request is not used for the next. */
   let isOlder = false;
 
-  /** Does what code of the author is asked to do; that it failed is the author's to know. */
+  /** Runs code of the server's author, and logs its errors. */
   const attempt = async <T>(summary: string, work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -150,14 +150,14 @@ export function createServerPerRequest(options: ServerPerRequestOptions): Backen
         .catch((error: unknown) => logger.debug({ err: error }, 'an MCP notification was not taken'));
     },
     discover: (caller) => discoverBy(begin, caller),
-    // The SDK checks the parameters of the servers it has made.
+    // The SDK checks the mirrored parameters of the servers that it has made.
     inputSchemaOf: async (...asked) => (isOlder ? older.inputSchemaOf?.(...asked) : undefined),
     listen: (...listening) => (isOlder && older.listen?.(...listening)) || (() => {}),
     close: () => handler.close(),
   };
 }
 
-/** The HTTP request the SDK checks: that of the client, or for a request of our own one with its headers. */
+/** Returns the HTTP request that the SDK checks: the client's, or one with suitable headers for a request of Gatehouse. */
 function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Request {
   if (headerOf(caller.headers, 'mcp-method')?.toString().trim() === method) return caller.request();
   const headers = {
@@ -168,14 +168,13 @@ function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Reque
   return new Request(url, { method: 'POST', headers });
 }
 
-/** Target of the server's messages that belong to no call. */
+/** Receiver of the server's changes, and the check of its messages. */
 interface Tap {
-  /** Takes what is for all who listen. */
   tell(change: Change): void;
   checkWritable: CheckSerializable;
 }
 
-/** Takes notifications as they leave the server; the response goes on to the SDK, which sets its status. */
+/** Intercepts notifications as they leave the server. The response goes to the SDK, which sets its status. */
 function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable }: Tap): void {
   const { call } = passage;
   const connect = server.connect.bind(server);

@@ -29,7 +29,7 @@ import { serverGone } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
 import { createSchemaLookup } from './tool-schemas.ts';
 
-/** Status of errors that the SDK answers before a handler is asked; those of handlers are 200. */
+/** HTTP status of errors that the SDK returns before a handler runs. Errors of handlers have 200. */
 const refusalStatus = new Map<number, number>([
   [errorCodes.parseError, 400],
   [errorCodes.invalidRequest, 400],
@@ -39,13 +39,13 @@ const refusalStatus = new Map<number, number>([
   [errorCodes.unsupportedProtocolVersion, 400],
 ]);
 
-/** Notifications of clients that are about requests; the ids of one client are nothing to a server of all. */
+/** Notifications of clients that name request ids, which mean nothing to a shared server. */
 const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
 
-/** Parts of the one server for all callers. */
+/** Options of one server for all callers. */
 export interface ModernSharedServerOptions {
   server: McpLike;
-  /** Takes what the server says to all who listen. */
+  /** Takes the changes of the server. */
   publish(change: Change): void;
   /** The server ended the connection by itself. */
   onEnd(): void;
@@ -63,7 +63,7 @@ export async function connectSharedServer(options: ModernSharedServerOptions): P
   const checkWritable = createSerializableCheck(options.logger);
   const running = new InFlightMap<RequestId, Call>();
   let lastId = 0;
-  /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
+  /** Id of the request that is being sent: an error that returns synchronously is not from a handler. */
   let handingOver: number | undefined;
 
   const hear = (message: JSONRPCMessage, relatedTo?: RequestId): void => {
@@ -110,7 +110,7 @@ export async function connectSharedServer(options: ModernSharedServerOptions): P
     });
   };
 
-  /** This revision has no requests of servers (B5-13). */
+  /** This revision has no requests from servers (B5-13). */
   const refuseRequest = (id: RequestId): void => {
     const error = {
       code: errorCodes.methodNotFound,
@@ -189,30 +189,30 @@ function statusOf(code: number, atOnce: boolean): number {
 /** Context that the server gets with every message. */
 export const classification = { era: 'modern', revision: modernRevision } as const;
 
-/** Takes one message of a server; `relatedTo` is the id of the request during which it was sent, if it is known. */
+/** Takes a message of a server. `relatedTo` is the id of the request to which it belongs, if known. */
 export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
 
 /**
- * A transport for all requests of a server. The SDK binds a server to 2026-07-28 when it is connected to a transport of
- * the class this one extends; messages are then handed over as to any other transport.
+ * A transport for all requests to a server. The SDK binds a server to 2026-07-28 if its transport is of the class that
+ * this one extends. Messages are then sent as with any other transport.
  */
 export class SharedServerTransport extends PerRequestHTTPServerTransport {
   readonly #hear: Hear;
   #onEnd: (() => void) | undefined;
 
-  /** @param onEnd called once, when the server or we ended the connection */
+  /** @param onEnd called once, when either side ended the connection */
   constructor(hear: Hear, onEnd: () => void) {
     super({ classification });
     this.#hear = hear;
     this.#onEnd = onEnd;
   }
 
-  /** Has a server hear the messages. @throws what its `connect` throws */
+  /** Connects a server. @throws errors of its `connect` */
   async open(server: McpLike): Promise<void> {
     await server.connect(this);
   }
 
-  /** Hands the server a message. */
+  /** Sends the server a message. */
   deliver(message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void {
     this.onmessage?.(message, extra);
   }

@@ -38,17 +38,17 @@ import { createListeners, listenMethod } from './subscriptions.ts';
 
 /** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
 export interface StreamableHttp2026 {
-  /** Answers one POST. */
+  /** Serves one POST. */
   serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
-  /** Reads the server's list of tools for ourselves, as a caller sees it. */
+  /** Reads the server's list of tools, as a caller sees it. */
   listTools(authInfo: AuthInfo): Promise<ToolList>;
-  /** Ends the streams of those who listen, each with its result. */
+  /** Ends the streams of subscriptions, each with its result. */
   endListening(): void;
   /** Ends all streams, each with its result if it has one, and the servers. */
   close(): Promise<void>;
 }
 
-/** Parts of the transport. */
+/** Options of Streamable HTTP of 2026-07-28. */
 export interface StreamableHttp2026Options {
   source: ServerSource;
   /** Serves clients of this revision if the server is of an older era. */
@@ -57,7 +57,7 @@ export interface StreamableHttp2026Options {
   served: ServedMethods;
   /** The endpoint's public URL. */
   url: URL;
-  /** Judges calls by scopes, and filters lists by them. */
+  /** Checks the scopes of calls, and filters lists by scopes. */
   gate: Pick<ScopeGate, 'check' | 'filterResult'>;
   /** Calls in flight, over all transports. */
   calls: CallLimit;
@@ -65,7 +65,7 @@ export interface StreamableHttp2026Options {
   seal: Seal;
   /** Streams that belong to no session, over all transports. */
   streams: StreamLimit;
-  /** After this long without an answer a stream is opened, in milliseconds. */
+  /** Time without a response after which a stream is opened, in milliseconds. */
   streamAfterMs: number;
   /** Epoch seconds. */
   now: () => number;
@@ -136,7 +136,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
     { caller, reply }: From,
   ): Promise<Refusal | undefined> => {
     const principal = principalKey(caller.authInfo);
-    // Until its stream is open it is a call: a server may be made to say what there is to listen to.
+    // Until its stream is open it counts as a call, because it may start a server.
     if (!calls.begin(principal)) return { reason: 'too_many_calls', id: request.id };
     const discovery = await backend.discover(caller).finally(() => calls.end(principal));
     if (reply.isClosed) return undefined;
@@ -186,7 +186,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
         return undefined;
       }
 
-      // A server that is made for this request is asked for the scopes it declares once it is made.
+      // Scopes declared by a server that is made for this request are checked once it is made.
       if (!backend.checksScopes || request?.method === listenMethod) {
         const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
@@ -219,7 +219,7 @@ interface From {
   reply: Reply;
 }
 
-/** Returns true if what is behind says itself what is wrong with the request's `_meta`. */
+/** Returns true if the backend itself checks the request's `_meta`. */
 function isLeftTo({ checksEnvelope }: Backend, request: RequestMessage): boolean {
   return checksEnvelope === 'all' || (checksEnvelope === 'values' && hasRequiredMeta(request));
 }

@@ -17,9 +17,10 @@ import { refusalAnswer } from './error-answers.ts';
 /** Clients that listen to changes of an endpoint. */
 export interface Listeners {
   /**
-   * Answers `subscriptions/listen` with a stream, or gives the answer that says why not.
-   * @param backend tells what the server can do
-   * @param discovery what it told
+   * Opens the stream of `subscriptions/listen`.
+   * @param backend listens for changes, if its servers report them only to listeners
+   * @param discovery the capabilities of the server
+   * @returns the error response if there is no stream
    */
   open(call: Listening, backend: Pick<Backend, 'listen'>, discovery: Discovery): Answer | undefined;
   /** Notifies all listeners of a change. */
@@ -28,7 +29,7 @@ export interface Listeners {
   close(): void;
 }
 
-/** A request to listen, and where its answer goes. */
+/** A request to listen, and its HTTP response. */
 export interface Listening {
   request: RequestMessage;
   caller: Caller;
@@ -51,8 +52,8 @@ interface Subscription {
 }
 
 /**
- * Creates the listening of 2026-07-28. A stream begins with what is honoured of the wish, every message carries the
- * subscription's id, and an end that the server wants is a result.
+ * Creates the subscriptions of 2026-07-28. A stream begins with the honoured part of the filter, every message carries
+ * the subscription's id, and a server ends the stream with a result.
  * @see MCP 2026-07-28 "Subscriptions" (C5-01, C5-02, T-145)
  */
 export function createListeners({ streams, accessWatch }: ListenersOptions): Listeners {
@@ -103,7 +104,7 @@ export function createListeners({ streams, accessWatch }: ListenersOptions): Lis
   };
 }
 
-/** Issuer and subject of a caller: whose data it is, whatever client looks at it. */
+/** Returns issuer and subject of a caller: the owner of data, whatever client reads it. */
 export function accountOf({ issuer, subject }: AuthInfo): string {
   return JSON.stringify([issuer, subject]);
 }
@@ -146,7 +147,6 @@ const wishMissing: Answer = {
   },
 };
 
-/** The method with which a client says what it listens to. */
 export const listenMethod = 'subscriptions/listen';
 
 /** Most resources one stream may be about, and how long their URIs may be together, in characters (T-145). */
@@ -156,9 +156,9 @@ const maxResourcesLength = 131_072;
 const lists = ['tools', 'prompts', 'resources'] as const;
 
 /**
- * Reads what a client wants to listen to.
+ * Reads the filter of a subscription.
  * @param wish `params.notifications` of `subscriptions/listen`
- * @returns undefined if it is none
+ * @returns undefined if it is not valid
  * @see MCP 2026-07-28 "Subscriptions" (C5-01)
  */
 export function readFilter(wish: unknown): SubscriptionFilter | undefined {
@@ -179,8 +179,8 @@ export function readFilter(wish: unknown): SubscriptionFilter | undefined {
 }
 
 /**
- * Takes from a wish what the server can tell of.
- * @param capabilities the server's
+ * Returns the part of a filter that the server can notify about.
+ * @param capabilities of the server
  */
 export function honouredFilter(
   wish: SubscriptionFilter,

@@ -4,19 +4,19 @@ import { readToolList } from './internal-call.ts';
 
 /** Finds the input schemas of a server's tools. */
 export interface SchemaLookup {
-  /** The input schema of a tool; undefined if there is no such tool. The same object until it changes. */
+  /** Returns the input schema of a tool: the same object until it changes. Undefined for an unknown tool. */
   find(tool: string, caller: Caller): Promise<unknown>;
-  /** Reads the list anew when it is next asked for something. */
+  /** Discards the list: the next look-up reads it again. */
   forget(): void;
 }
 
-/** Tool data that servers made with the SDK's `McpServer` provide without a list request. */
+/** Servers that provide schemas without a list request, such as the SDK's `McpServer`. */
 interface TellsSchemas {
   toolInputSchemaJson(name: string): unknown;
 }
 
 /**
- * Creates the look-up: by asking the server object, or else from one `tools/list`, kept until the list changes.
+ * Creates the look-up for one server: from the server object, or else from one `tools/list`, kept until the list changes.
  * @param begin see {@link Backend.begin}
  */
 export function createSchemaLookup(server: McpLike, begin: Backend['begin']): SchemaLookup {
@@ -25,7 +25,7 @@ export function createSchemaLookup(server: McpLike, begin: Backend['begin']): Sc
 }
 
 /**
- * Creates the look-up in the list of tools, which is read when it is first needed, and again if that failed.
+ * Creates the look-up in the list of tools, which is read on first use, and again if that failed.
  * @param begin see {@link Backend.begin}
  */
 export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
@@ -60,15 +60,15 @@ async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<Lis
   return { schemas: new Map(tools.map(({ name, inputSchema }) => [name, inputSchema])), isWhole };
 }
 
-/** Milliseconds that a list counts: a caller whose tools changed is not rejected by old schemas for longer. */
+/** Lifetime of a list, in milliseconds: an old schema rejects no call for longer. */
 const lifeMs = 10_000;
 
-/** Most callers whose lists are kept. */
+/** Maximum number of kept lists. */
 const maxCallers = 1000;
 
 /**
- * Creates the look-up of schemas for servers of which it is not known that they tell when their tools change: the list
- * each caller sees, read again after ten seconds.
+ * Creates the look-up for servers that may not report changes of their tools: the list of each caller, read again after
+ * ten seconds.
  * @param begin see {@link Backend.begin}
  */
 export function createRecentSchemas(begin: Backend['begin']): SchemaLookup {

@@ -11,7 +11,7 @@ import { createConversations } from '../sdk/conversations.ts';
 import { EraSwitch } from './era-switch.ts';
 import { LineWriter, Unanswered } from './lines.ts';
 
-/** Parts of the endpoint for a local host. */
+/** Options of a stdio endpoint. */
 export interface StdioEndpointOptions {
   /** Makes the server of 2026-07-28. */
   source: ServerSource;
@@ -30,13 +30,13 @@ export interface StdioEndpointOptions {
 
 /** An MCP server on standard input and output. */
 export interface StdioEndpoint {
-  /** Resolves when the host closed standard input, or reads no more, and everything has ended. */
+  /** Resolves when the host has closed standard input or output, and everything has ended. */
   ended: Promise<void>;
-  /** Aborts what runs, and ends. */
+  /** Cancels running requests, and ends. */
   close(): Promise<void>;
 }
 
-/** Milliseconds that the last requests may take after standard input ended; then they are aborted. */
+/** Time for the last requests after the end of standard input, in milliseconds. */
 const patienceMs = 500;
 
 /**
@@ -133,7 +133,7 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
 /** Options for serving a local host. */
 export interface LocalEndpointOptions {
   source: ServerSource;
-  /** The account the host acts for, with every scope the server has: who can start this process owns its data. */
+  /** The account of the host, with every scope of the server: the user who starts this process owns its data. */
   account: { id: string; scopes: readonly string[] };
   /** Methods that the server's code opened; none by default. */
   methods?: OpenMethods;
@@ -146,7 +146,7 @@ export interface LocalEndpointOptions {
   logger: Logger;
 }
 
-/** End of an access that ends with its process: the last second of the year 9999, the latest date that can be written. */
+/** Expiry of an access that ends with its process: the last second of the year 9999. */
 const neverSeconds = 253_402_300_799;
 
 /** The client of every local host. */

@@ -7,7 +7,7 @@ import { LegacyConnection } from './legacy-connection.ts';
 import type { StdioConnection, WriteLine } from './lines.ts';
 import { openModernConnection } from './modern-connection.ts';
 
-/** Serves a connection of either era. */
+/** Options of a stdio connection of either era. */
 export interface EraSwitchOptions {
   source: ServerSource;
   conversations: Conversations;
@@ -19,8 +19,8 @@ export interface EraSwitchOptions {
 }
 
 /**
- * Finds out a connection's era from its first messages and keeps to it. A host that only asked what the server
- * supports (`server/discover`) may still initialize an older revision.
+ * Selects a connection's era by its first messages. A host that only sent `server/discover` may still initialize an
+ * older revision.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-16)
  */
 export class EraSwitch implements StdioConnection {
@@ -28,13 +28,12 @@ export class EraSwitch implements StdioConnection {
   #link: StdioConnection | undefined;
   /** True if the link is of 2026-07-28. */
   #isModern = false;
-  /** True if the host has decided. */
+  /** True if the era cannot change any more. */
   #isSettled = false;
   /** True if the server speaks 2026-07-28, as far as is known. */
   #speaksModern = true;
   #isEnded = false;
 
-  /** @param options what is at its two ends */
   constructor(options: EraSwitchOptions) {
     this.#options = options;
   }

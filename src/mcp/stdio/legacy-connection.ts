@@ -19,7 +19,7 @@ import {
 import { readInitialize } from '../reading/messages.ts';
 import type { StdioConnection, WriteLine } from './lines.ts';
 
-/** Parts of the link. */
+/** Options of the connection. */
 export interface LegacyConnectionOptions {
   conversations: Conversations;
   write: WriteLine;
@@ -50,13 +50,12 @@ const notStarted: JsonRpcError = {
 export class LegacyConnection implements StdioConnection {
   readonly #options: LegacyConnectionOptions;
   readonly #sender: Sender;
-  /** Requests that are being answered -> the batch they came in. */
+  /** Running requests -> their batch. */
   readonly #running = new Map<RequestId, CollectedAnswers | undefined>();
   #conversation: Conversation | undefined;
   #revision: string | undefined;
   #isEnded = false;
 
-  /** @param options what is at its two ends */
   constructor(options: LegacyConnectionOptions) {
     this.#options = options;
     this.#sender = options.authInfo ? { authInfo: options.authInfo } : {};
@@ -140,7 +139,7 @@ export class LegacyConnection implements StdioConnection {
     };
   }
 
-  /** Writes an answer, with the others of its batch if it has one. What was cancelled is not answered (C6-01). */
+  /** Writes a response, with the others of its batch. Cancelled requests get none (C6-01). */
   #answer(answer: Message): void {
     const { id } = answer;
     if (id === undefined || !this.#running.has(id)) return;

@@ -3,27 +3,27 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { jsonLine } from '../../collections/exact-json.ts';
 import type { Frames, Message } from '../protocol.ts';
 
-/** Writes a message, or an array of answers, as one line. */
+/** Writes a message, or an array of responses, as one line. */
 export type WriteLine = (message: Message | readonly Message[]) => void;
 
 /** The one MCP server on the other side of a stdio connection, in one era. */
 export interface StdioConnection {
-  /** Takes the messages of a line, one line after the other. Resolves when the next one may follow. */
+  /** Takes the messages of a line. Resolves when the next line may follow. */
   take(messages: Frames): Promise<void>;
-  /** Ends it: running calls are aborted, and nothing more is written. */
+  /** Ends it: running calls are cancelled, and nothing more is written. */
   end(): Promise<void>;
 }
 
 const flushPatienceMs = 1000;
 
 /**
- * Writes messages as lines. A reader that is gone (EPIPE) is no error: what is written then goes nowhere (T-150).
+ * Writes messages as lines. A closed reader (EPIPE) is not an error: further messages are dropped (T-150).
  */
 export class LineWriter {
   readonly #stdout: Writable;
   #isGone = false;
 
-  /** @param onGone called once when nobody reads any more */
+  /** @param onGone called once when the reader has closed */
   constructor(stdout: Writable, onGone: () => void) {
     this.#stdout = stdout;
     const gone = (): void => {
@@ -36,12 +36,12 @@ export class LineWriter {
     stdout.once('close', gone);
   }
 
-  /** True if the reader has more to take than is wise to add to. */
+  /** True if the buffer of the stream is full. */
   get isFull(): boolean {
     return !this.#isGone && this.#stdout.writableNeedDrain;
   }
 
-  /** Calls back once when it is not full any more. */
+  /** Calls back once when the buffer has room again. */
   onDrain(callback: () => void): void {
     this.#stdout.once('drain', callback);
   }
@@ -51,7 +51,7 @@ export class LineWriter {
     if (!this.#isGone) this.#stdout.write(jsonLine(message));
   }
 
-  /** Resolves when all that was written is out, or nobody takes it for a second. */
+  /** Resolves when everything is written, or after a second. */
   async flush(): Promise<void> {
     if (this.#isGone) return;
     const { promise: out, resolve } = Promise.withResolvers<void>();
@@ -63,28 +63,28 @@ export class LineWriter {
   }
 }
 
-/** The requests of the host that wait for their answers, so that an ending connection can let the quick ones out. */
+/** The unanswered requests of the host. An ending connection waits shortly for their responses. */
 export class Unanswered {
   readonly #ids = new Set<RequestId>();
   #onNone: (() => void) | undefined;
 
-  /** Takes note of what a line asks, and of what it cancels. */
+  /** Adds the requests of a line, and removes those that it cancels. */
   asked({ list, requests }: Frames): void {
     for (const { id } of requests) this.#ids.add(id);
     for (const { method, params } of list)
       if (method === 'notifications/cancelled') this.#forget(params?.requestId as RequestId);
   }
 
-  /** Takes note of what was written. */
+  /** Removes the requests whose responses were written. */
   answered(written: Message | readonly Message[]): void {
     for (const { id, method } of [written].flat())
       if (method === undefined && id !== undefined) this.#forget(id);
   }
 
   /**
-   * Waits until lines are taken and everything is answered.
-   * @param patienceMs longest wait, in milliseconds
-   * @param taking the taking of lines that goes on, if any
+   * Waits until all lines are processed and all requests are answered.
+   * @param patienceMs maximum wait, in milliseconds
+   * @param taking returns the processing of lines that still runs
    */
   async settled(patienceMs: number, taking: () => Promise<void> | undefined): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();

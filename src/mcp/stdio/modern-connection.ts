@@ -18,7 +18,7 @@ import { methodNotServed } from '../sdk/json-rpc-errors.ts';
 import { createSerializableCheck } from '../sdk/serializable.ts';
 import type { StdioConnection, WriteLine } from './lines.ts';
 
-/** Parts of the link. */
+/** Options of the connection. */
 export interface ModernConnectionOptions {
   source: ServerSource;
   served: ServedMethods;
@@ -33,9 +33,9 @@ const noBatches: Refusal = { reason: 'batch_not_in_this_revision' };
 
 /**
  * Opens 2026-07-28 on a stdio connection, over the SDK's own serving of it (discovery, envelopes, subscriptions).
- * @returns undefined if the server does not speak this revision: it is not of the SDK's version 2, or was brought
- *   ready-made and is needed for the older revisions
- * @throws what the making of a server throws
+ * @returns undefined if the server does not support this revision: it is not of the SDK's version 2, or it is ready-made
+ *   and serves the older revisions
+ * @throws errors of `ServerSource.create`
  */
 export async function openModernConnection(
   options: ModernConnectionOptions,
@@ -95,8 +95,8 @@ export async function openModernConnection(
 }
 
 /**
- * Has every message reach the server with its caller: the SDK's stdio knows none. The server's `connect` is given a
- * transport that stands before the SDK's.
+ * Adds the caller to every message, because the SDK's stdio has none. The server's `connect` gets a transport in front of
+ * the SDK's.
  */
 function nameCaller(server: McpServer | Server, authInfo: AuthInfo): void {
   const connect = server.connect.bind(server);
@@ -140,7 +140,7 @@ export class OpenProgress {
   /** Progress tokens by the id of their request. */
   readonly #tokens = new Map<RequestId, unknown>();
 
-  /** Notes what the host asks, and what it does not wait for any more. */
+  /** Adds the requests of the host, and removes those that it cancels. */
   heard(list: readonly Message[]): void {
     for (const { id, method, params } of list) {
       const meta = params?._meta as Record<string, unknown> | undefined;
@@ -151,7 +151,7 @@ export class OpenProgress {
   }
 
   /**
-   * Returns true if a message of the server may be written: anything but progress of a request that has its answer.
+   * Returns true if a message of the server may be written: everything but progress of an answered request.
    * @see MCP 2026-07-28 "Progress" (C6-03)
    */
   allows({ id, method, params }: Message): boolean {
