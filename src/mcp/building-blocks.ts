@@ -2,8 +2,9 @@
  * Building blocks for rooms that make servers and backends for the MCP endpoint: reading messages of other servers,
  * errors, sources of servers, requests of Gatehouse itself.
  */
-export { Deadlines } from './http/deadlines.ts';
+
 export { HeldBytes, type IncomingBytes, smallBytes } from './http/held-bytes.ts';
+export { Deadlines } from './http/limits.ts';
 export { isRefusal, type Refusal } from './http/refusal.ts';
 export { progressTokenOf, withIds } from './modern/envelope.ts';
 export { discoverBy, internalCall, internalRequest } from './modern/internal-call.ts';

@@ -6,8 +6,7 @@ import { createTransports, type McpTransports, type McpTransportsOptions } from 
 import type { Serve } from './http/exchange.ts';
 import { checkContentLength, headerOf } from './http/headers.ts';
 import { HeldBytes } from './http/held-bytes.ts';
-import { NodeReply } from './http/node-reply.ts';
-import { createPulse } from './http/pulse.ts';
+import { createPulse, NodeReply } from './http/node-reply.ts';
 import { isRefusal, type Refusal, sendRefusal } from './http/refusal.ts';
 import type { AccountSessions } from './legacy/account-sessions.ts';
 

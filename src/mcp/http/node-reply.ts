@@ -4,8 +4,6 @@ import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import type { EventStream, Reply } from './exchange.ts';
 import { smallBytes } from './held-bytes.ts';
 import { HeldWriter, type Recipient } from './held-writer.ts';
-import { NodeEventStream } from './node-event-stream.ts';
-import type { Pulse } from './pulse.ts';
 
 type ReplyHeaders = Readonly<Record<string, string>>;
 
@@ -113,5 +111,131 @@ export class NodeReply implements Reply {
     const pulsed = { response, takenBytes: -1, cut: () => writer.cut('stalled') };
     this.#pulse.add(pulsed);
     response.once('close', () => this.#pulse.remove(pulsed));
+  }
+}
+
+/** A connection with an open answer. */
+export interface Pulsed {
+  readonly response: ServerResponse;
+  /** Bytes the client had taken when it was last looked at. */
+  takenBytes: number;
+  /** Writes a comment; absent on answers that are not streams. */
+  beat?(): void;
+  /** Closes it, as its client takes nothing. */
+  cut(): void;
+}
+
+/** Looks after open answers: a comment on every stream in time, and an end to clients that take nothing. */
+export interface Pulse {
+  /** Looks after an answer until it is closed. */
+  add(pulsed: Pulsed): void;
+  remove(pulsed: Pulsed): void;
+}
+
+/** Streams are spread over this many turns of a period, so that thousands of them are not written to at once. */
+const turns = 20;
+
+/**
+ * Creates the pulse: one timer for all streams of an endpoint, which runs while there are any. A client with something
+ * to take that took nothing for a whole period is cut off (T-143).
+ * @param periodMs pause between comments on a stream
+ */
+export function createPulse(periodMs: number): Pulse {
+  const waiting = Array.from({ length: turns }, () => new Set<Pulsed>());
+  const turnOf = new Map<Pulsed, Set<Pulsed>>();
+  let turn = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const look = (pulsed: Pulsed): void => {
+    const { response } = pulsed;
+    const taken = (response.socket?.bytesWritten ?? 0) - (response.socket?.writableLength ?? 0);
+    const isStalled = response.writableLength > 0 && taken === pulsed.takenBytes;
+    pulsed.takenBytes = taken;
+    if (isStalled) pulsed.cut();
+    else pulsed.beat?.();
+  };
+  const next = (): void => {
+    turn = (turn + 1) % turns;
+    for (const pulsed of waiting[turn] ?? []) look(pulsed);
+  };
+
+  return {
+    add(pulsed) {
+      // The turn that just passed comes last.
+      const set = waiting[turn] as Set<Pulsed>;
+      set.add(pulsed);
+      turnOf.set(pulsed, set);
+      timer ??= setInterval(next, Math.max(1, periodMs / turns)).unref();
+    },
+    remove(pulsed) {
+      turnOf.get(pulsed)?.delete(pulsed);
+      turnOf.delete(pulsed);
+      if (turnOf.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** JSON leaves them as they are, events too; but clients that split text as Python does end a line there (T-139). */
+const breaksOfSomeClients = /[\u0085\u2028\u2029]/g;
+
+function escapeInJson(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * A stream of server-sent events over a Node response whose head is written.
+ * @see WHATWG HTML "Server-sent events"; MCP transports "Streamable HTTP"
+ */
+export class NodeEventStream implements EventStream, Pulsed {
+  readonly response: ServerResponse;
+  readonly #writer: HeldWriter;
+  takenBytes = -1;
+
+  constructor(response: ServerResponse, pulse: Pulse, recipient: Recipient) {
+    this.response = response;
+    this.#writer = new HeldWriter(response, recipient);
+    // At once, so that proxies pass the headers on.
+    this.#writer.write(': open\n\n');
+    pulse.add(this);
+    this.onClose(() => pulse.remove(this));
+  }
+
+  get isOpen(): boolean {
+    return this.#writer.isOpen;
+  }
+
+  send(data: string, id?: string, event = 'message', instead?: string): void {
+    const told = instead === undefined || this.#writer.takes(data) ? data : instead;
+    const name = told === '' ? '' : `event: ${event}\n`;
+    const line = told.replace(breaksOfSomeClients, escapeInJson);
+    this.#writer.write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
+  }
+
+  park(message: unknown): (() => void) | undefined {
+    return this.#writer.park(message);
+  }
+
+  retry(milliseconds: number): void {
+    this.#writer.write(`retry: ${milliseconds}\n\n`);
+  }
+
+  beat(): void {
+    // A client that has something to take needs no sign of life.
+    if (!this.#writer.isBehind) this.#writer.write(': keep-alive\n\n');
+  }
+
+  cut(): void {
+    this.#writer.cut('stalled');
+  }
+
+  end(): void {
+    this.#writer.end();
+  }
+
+  onClose(callback: () => void): void {
+    if (this.response.destroyed) callback();
+    else this.response.once('close', callback);
   }
 }

@@ -2,9 +2,8 @@ import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
-import { Deadlines } from '../http/deadlines.ts';
 import type { AccessWatch } from '../http/exchange.ts';
-import type { CallLimit } from '../http/limits.ts';
+import { type CallLimit, Deadlines } from '../http/limits.ts';
 import type {
   Conversations,
   InitializeParams,

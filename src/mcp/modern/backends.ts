@@ -1,6 +1,6 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
-import { Deadlines } from '../http/deadlines.ts';
+import { Deadlines } from '../http/limits.ts';
 import { type Answer, type Backend, type Call, type Caller, isElsewhere, type Message } from '../protocol.ts';
 import { StartProgress } from '../sdk/start-progress.ts';
 import { failedInside } from './error-answers.ts';

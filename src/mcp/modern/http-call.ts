@@ -1,5 +1,5 @@
-import type { Deadlines } from '../http/deadlines.ts';
 import type { AccessWatch, EventStream, Reply } from '../http/exchange.ts';
+import type { Deadlines } from '../http/limits.ts';
 import type { Answer, Call, Caller, Message, RequestMessage } from '../protocol.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import { mayHear } from '../sdk/log-level.ts';

@@ -21,8 +21,7 @@ import {
   modernRevision,
 } from '../protocol.ts';
 import { changeOf } from '../reading/changes.ts';
-import { toSdkAuthInfo } from '../sdk/caller.ts';
-import { lazyRequest } from '../sdk/lazy-request.ts';
+import { lazyRequest, toSdkAuthInfo } from '../sdk/caller.ts';
 import { createSerializableCheck, summarizeRequest } from '../sdk/serializable.ts';
 import { progressTokenOf, withIds } from './envelope.ts';
 import { serverGone } from './error-answers.ts';

@@ -1,8 +1,7 @@
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { Deadlines } from '../http/deadlines.ts';
 import { type AccessWatch, type Exchange, type Posted, type Reply, toWebRequest } from '../http/exchange.ts';
-import type { CallLimit, StreamLimit } from '../http/limits.ts';
+import { type CallLimit, Deadlines, type StreamLimit } from '../http/limits.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type {
   Answer,

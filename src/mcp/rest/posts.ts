@@ -1,7 +1,7 @@
 import type { MessageExtraInfo, RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { Deadlines } from '../http/deadlines.ts';
+import { Deadlines } from '../http/limits.ts';
 import { CollectedAnswers, errorAnswer } from '../legacy/collected-answers.ts';
 import type { Frames, JsonRpcError, Message } from '../protocol.ts';
 

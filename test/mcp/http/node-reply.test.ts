@@ -2,11 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
-import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
-import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { createPulse, NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { createWriteBatcher, type WriteBatcher } from '../../../src/net/write-batcher.ts';
 
-// Also the test of src/mcp/http/node-event-stream.ts and the contract src/mcp/http/exchange.ts.
+// Also the test of src/mcp/http/node-reply.ts and the contract src/mcp/http/exchange.ts.
 let server: Server | undefined;
 afterEach(() => server?.close());
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Deadlines } from '../../../src/mcp/http/deadlines.ts';
 import type { Reply } from '../../../src/mcp/http/exchange.ts';
+import { Deadlines } from '../../../src/mcp/http/limits.ts';
 import { HttpCall } from '../../../src/mcp/modern/http-call.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { createCaller } from '../support/modern-calls.ts';

@@ -8,8 +8,7 @@ import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { withPreflight } from '../../../src/mcp/http/dispatch.ts';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
 import { createCallLimit, createStreamLimit } from '../../../src/mcp/http/limits.ts';
-import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
-import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { createPulse, NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
 import {
   createStreamableHttp2026,

@@ -9,8 +9,7 @@ import { type Preflight, withPreflight } from '../../../src/mcp/http/dispatch.ts
 import type { Serve } from '../../../src/mcp/http/exchange.ts';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
 import { createCallLimit } from '../../../src/mcp/http/limits.ts';
-import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
-import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { createPulse, NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
 import type { StatelessTransportOptions } from '../../../src/mcp/legacy/stateless.ts';
 import type { Conversations, ServerSource } from '../../../src/mcp/protocol.ts';

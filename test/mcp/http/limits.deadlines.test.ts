@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Deadlines } from '../../../src/mcp/http/deadlines.ts';
+import { Deadlines } from '../../../src/mcp/http/limits.ts';
 import { collectGarbage } from '../../support/garbage.ts';
 
 describe('deadlines', () => {

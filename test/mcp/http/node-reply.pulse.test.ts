@@ -4,8 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { EventStream } from '../../../src/mcp/http/exchange.ts';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
-import { NodeReply } from '../../../src/mcp/http/node-reply.ts';
-import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { createPulse, NodeReply } from '../../../src/mcp/http/node-reply.ts';
 import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 
 let server: Server | undefined;

@@ -3,8 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
-import { NodeEventStream } from '../../../src/mcp/http/node-event-stream.ts';
-import { createPulse } from '../../../src/mcp/http/pulse.ts';
+import { createPulse, NodeEventStream } from '../../../src/mcp/http/node-reply.ts';
 
 const held = new HeldBytes({ perAccount: 4_000_000, total: 4_000_000, patienceSeconds: 10 });
 let server: Server | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { lazyRequest } from '../../../src/mcp/sdk/lazy-request.ts';
+import { lazyRequest } from '../../../src/mcp/sdk/caller.ts';
 
 const build = () =>
   new Request('https://example.com/mcp?a=1', { method: 'POST', headers: { 'x-test': 'yes' } });
