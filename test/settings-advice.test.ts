@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ScopeRules } from '../src/mcp/scopes/rule-table.ts';
+import type { ScopeRules } from '../src/mcp/scopes/scope-rules.ts';
 import { parseSettings } from '../src/options.ts';
 import { adviseOnOwnServer, adviseOnSettings } from '../src/settings-advice.ts';
 import { testFolderForFile } from './support/folder.ts';

@@ -8,18 +8,17 @@ export { Deadlines } from './http/limits.ts';
 export { isRefusal, type Refusal } from './http/refusal.ts';
 export { progressTokenOf, withIds } from './modern/envelope.ts';
 export { discoverBy, internalCall, internalRequest } from './modern/internal-call.ts';
-export { namedBy } from './modern/mirrored-headers.ts';
+export { createRecentSchemas, namedBy } from './modern/mirrored-headers.ts';
 export { honouredFilter, listenMethod } from './modern/subscriptions.ts';
-export { createRecentSchemas } from './modern/tool-schemas.ts';
 export { type Cursors, createCursors } from './paging.ts';
+export { isLogLevel, noSuchLevel, readFramesOfServer } from './protocol.ts';
 export { changeOf, changesOfLists } from './reading/changes.ts';
-export { readFramesOfServer } from './reading/frames.ts';
 export { maxValues, outerId, parseJson, withoutByteOrderMark } from './reading/json.ts';
 export { readLineOfServer } from './reading/lines.ts';
 export { readOperations } from './reading/messages.ts';
 export { type InputRequest, isMethodOfMcp, type OpenMethods, readInputRequests } from './reading/methods.ts';
-export { unknownScopesOf } from './scopes/declared-scopes.ts';
-export type { ScopeRules } from './scopes/rule-table.ts';
+export type { ScopeRules } from './scopes/scope-rules.ts';
+export { unknownScopesOf } from './scopes/scope-rules.ts';
 export { createUriReader, foldedPatterns, type UriReader } from './scopes/uri-spellings.ts';
 export { type CallContext, callerOf, toSdkAuthInfo } from './sdk/caller.ts';
 export { createConversations } from './sdk/conversations.ts';
@@ -30,7 +29,6 @@ export {
   requestCancelled,
   resultNotServed,
 } from './sdk/json-rpc-errors.ts';
-export { isLogLevel, noSuchLevel } from './sdk/log-level.ts';
 export { fromFactory, fromServer, isServer, type ServerFactory } from './sdk/server-factory.ts';
 export { openElicitations } from './sdk/shared-conversation.ts';
 export { StartProgress } from './sdk/start-progress.ts';
@@ -39,6 +37,7 @@ export {
   type MissingInput,
   type MissingLink,
   missingInputOf,
+  patienceOf,
   withMissingInput,
-} from './upstreams/missing-input.ts';
-export { patienceOf, withoutPatience } from './upstreams/upstream.ts';
+  withoutPatience,
+} from './upstreams/upstream.ts';

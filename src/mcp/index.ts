@@ -14,15 +14,15 @@ export {
   RestServerTransport,
   type RestServerTransportOptions,
 } from './rest/server-transport.ts';
-export { declareScopes, warnOfUnknownScopes } from './scopes/declared-scopes.ts';
-export type { OperationScopes, ScopeRules } from './scopes/rule-table.ts';
+export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';
+export { declareScopes, warnOfUnknownScopes } from './scopes/scope-rules.ts';
 export { type CallContext, callerOf } from './sdk/caller.ts';
 export type { ServerFactory } from './sdk/server-factory.ts';
-export type { MissingLink, UpstreamAccess, UpstreamCall } from './upstreams/missing-input.ts';
-export { UpstreamLinkNeeded } from './upstreams/missing-input.ts';
+export type { MissingLink, UpstreamAccess, UpstreamCall } from './upstreams/upstream.ts';
 export {
   type CallerUpstream,
   type UpstreamContext,
+  UpstreamLinkNeeded,
   type UpstreamNeeds,
   upstream,
 } from './upstreams/upstream.ts';

@@ -1,7 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestId, Transport } from '@modelcontextprotocol/server';
-import { isExactNumber } from '../collections/exact-json.ts';
+import {
+  LOG_LEVEL_META_KEY,
+  RELATED_TASK_META_KEY,
+  type RequestId,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { isExactNumber, isId } from '../collections/exact-json.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import { errorCodes } from '../oauth/mcp-error-codes.ts';
+import type { Refusal } from './http/refusal.ts';
 
 /** The newest revision that begins with `initialize`. */
 export const newestLegacyRevision = '2025-11-25';
@@ -273,4 +280,114 @@ export interface Seal {
   seal(text: string, context: string): string;
   /** @returns undefined if it was not sealed here, was changed, or was sealed in another context */
   open(sealed: string, context: string): string | undefined;
+}
+
+/** Most messages of a batch. */
+export const maxBatchLength = 100;
+
+/**
+ * Reads a JSON value as one JSON-RPC message or a batch of them. Params are not read, apart from `_meta`.
+ * @see JSON-RPC 2.0 sections 4 and 6; MCP 2025-03-26 "Batching" (B3-13, B3-14, C1-01, T-136)
+ */
+export function readFrames(value: unknown): Frames | Refusal {
+  if (!Array.isArray(value)) {
+    if (!isMessage(value)) return { reason: 'not_a_message' };
+    return { isBatch: false, list: [value], requests: isRequest(value) ? [value] : [] };
+  }
+  if (value.length === 0) return { reason: 'empty_batch' };
+  if (value.length > maxBatchLength) return { reason: 'batch_too_long' };
+  if (!value.every(isMessage)) return { reason: 'not_a_message' };
+  if (value.some(({ method }) => method === 'initialize')) return { reason: 'initialize_in_batch' };
+  return { isBatch: true, list: value, requests: value.filter(isRequest) };
+}
+
+/**
+ * Reads a value as {@link readFrames} does, from a server: some write an object without members as an empty array, as
+ * PHP has one form for both.
+ */
+export function readFramesOfServer(value: unknown): Frames | Refusal {
+  const isList = Array.isArray(value) && value.length <= maxBatchLength;
+  return readFrames(isList ? value.map(withParams) : withParams(value));
+}
+
+function withParams(value: unknown): unknown {
+  if (!isRecord(value) || value.method === undefined) return value;
+  const { params } = value;
+  if (isEmptyArray(params)) {
+    const { params: _none, ...others } = value;
+    return others;
+  }
+  if (!isRecord(params) || !isEmptyArray(params._meta)) return value;
+  const { _meta: _none, ...known } = params;
+  return { ...value, params: known };
+}
+
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
+  const { id, method, params } = value;
+  const hasId = isId(id);
+  if (method === undefined) return isResponse(value, hasId);
+  if (typeof method !== 'string' || 'result' in value || 'error' in value) return false;
+  return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));
+}
+
+/** Returns true if a message has the form of a response. An error may come without an id (JSON-RPC 2.0 section 5). */
+function isResponse(value: Record<string, unknown>, hasId: boolean): boolean {
+  if ('result' in value) return hasId && !('error' in value) && isRecord(value.result);
+  return isRecord(value.error);
+}
+
+/** Servers of the SDK drop a request with malformed `_meta` without a response, so it is refused here. */
+function hasGoodMeta({ _meta }: Record<string, unknown>): boolean {
+  if (_meta === undefined) return true;
+  if (!isRecord(_meta)) return false;
+  const task = _meta[RELATED_TASK_META_KEY];
+  return task === undefined || (isRecord(task) && typeof task.taskId === 'string');
+}
+
+function isRequest(message: Message): message is RequestMessage {
+  return message.method !== undefined && message.id !== undefined;
+}
+
+/** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+/** The error for an unknown level (C6-04). */
+export const noSuchLevel: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid params: there is no such log level.',
+};
+
+/** One of the levels of RFC 5424. */
+export type LogLevel = (typeof levels)[number];
+
+/** Type guard for log levels. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return (levels as readonly unknown[]).includes(value);
+}
+
+/**
+ * Returns true if a message of a server is a log message below the client's level. Without a level, a client gets all
+ * log messages, as with the SDK.
+ * @see MCP 2025-11-25 "Logging"
+ */
+export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {
+  if (level === undefined || method !== 'notifications/message' || !isLogLevel(params?.level)) return false;
+  return levels.indexOf(params.level) < levels.indexOf(level);
+}
+
+/**
+ * Returns true if a notification may be sent on the stream of a request: log messages only from the requested level on,
+ * and none without a requested level.
+ * @see MCP 2026-07-28 "Logging" (C6-04)
+ */
+export function mayHear({ params }: RequestMessage, notification: Message): boolean {
+  if (notification.method !== 'notifications/message') return true;
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  const wanted = meta?.[LOG_LEVEL_META_KEY];
+  return isLogLevel(wanted) && isLogLevel(notification.params?.level) && !isBelow(wanted, notification);
 }

@@ -1,6 +1,6 @@
 import { type AuthInfo, accountKeyPrefix, clientOfPrincipal } from '../../oauth/auth-info.ts';
 import type { McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
-import { hashGrant } from './session-keys.ts';
+import { hashGrant } from './session.ts';
 import type { SessionRegistry } from './session-registry.ts';
 
 /** An MCP session as its user may see it. */

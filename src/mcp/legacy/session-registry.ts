@@ -14,8 +14,7 @@ import type {
 } from '../protocol.ts';
 import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
-import { Session } from './session.ts';
-import { createSessionId, grantHashOf, hashSessionId } from './session-keys.ts';
+import { createSessionId, grantHashOf, hashSessionId, Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
 
 /** Limits of sessions: their number, their idle time, and the events kept for them. */

@@ -3,8 +3,8 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { headerOf } from '../http/dispatch.ts';
 import { type AccessWatch, type Exchange, type Posted, type Serve, toWebRequest } from '../http/exchange.ts';
-import { headerOf } from '../http/headers.ts';
 import { type CallLimit, Deadlines } from '../http/limits.ts';
 import { closing, isRefusal, type Refusal, tooManyCalls } from '../http/refusal.ts';
 import {

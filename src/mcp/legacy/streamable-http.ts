@@ -1,6 +1,6 @@
 import { principalKey } from '../../oauth/auth-info.ts';
+import { headerOf } from '../http/dispatch.ts';
 import { type Exchange, type Posted, type Serve, toWebRequest } from '../http/exchange.ts';
-import { headerOf } from '../http/headers.ts';
 import type { CallLimit } from '../http/limits.ts';
 import { type Refusal, tooManyCalls } from '../http/refusal.ts';
 import { legacyRevisions, revisionWithBatches } from '../protocol.ts';

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { textLength } from '../http/held-writer.ts';
+import { textLength } from '../http/node-reply.ts';
 import {
   type Answer,
   type Call,

@@ -9,8 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { isExactNumber, isId } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { headerOf } from '../http/dispatch.ts';
 import type { Posted } from '../http/exchange.ts';
-import { headerOf } from '../http/headers.ts';
 import { type Answer, isRecord, type Message, modernRevision } from '../protocol.ts';
 
 /**

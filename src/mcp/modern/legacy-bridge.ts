@@ -26,8 +26,8 @@ import { declaredCapabilities } from './client-inputs.ts';
 import { failedInside, refusalAnswer, stateNotValid } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
 import { discoverResult } from './legacy-results.ts';
+import { createRecentSchemas } from './mirrored-headers.ts';
 import { accountOf } from './subscriptions.ts';
-import { createRecentSchemas } from './tool-schemas.ts';
 
 /** Options of the bridge. */
 export interface LegacyBridgeOptions {

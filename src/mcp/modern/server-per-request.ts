@@ -1,8 +1,8 @@
 import { createMcpHandler, type JSONRPCMessage, McpServer, Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
-import { headerOf } from '../http/headers.ts';
+import { headerOf } from '../http/dispatch.ts';
 import { smallBytes } from '../http/held-bytes.ts';
-import { textLength } from '../http/held-writer.ts';
+import { textLength } from '../http/node-reply.ts';
 import type { Refusal } from '../http/refusal.ts';
 import {
   type Answer,

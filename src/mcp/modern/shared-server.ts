@@ -26,7 +26,7 @@ import { createSerializableCheck, summarizeRequest } from '../sdk/serializable.t
 import { progressTokenOf, withIds } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
 import { discoverBy } from './internal-call.ts';
-import { createSchemaLookup } from './tool-schemas.ts';
+import { createSchemaLookup } from './mirrored-headers.ts';
 
 /** HTTP status of errors that the SDK returns before a handler runs. Errors of handlers have 200. */
 const refusalStatus = new Map<number, number>([

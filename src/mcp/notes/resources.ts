@@ -3,7 +3,7 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelc
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Note, NoteStore } from '../../storage/storage.ts';
 import { createPaging } from '../paging.ts';
-import type { ScopeRules } from '../scopes/rule-table.ts';
+import type { ScopeRules } from '../scopes/scope-rules.ts';
 import { callerOf } from '../sdk/caller.ts';
 import { maxNotes, showNote } from './tools.ts';
 

@@ -1,8 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { type ExactJson, isId } from '../../collections/exact-json.ts';
 import { isRefusal, type Refusal } from '../http/refusal.ts';
-import type { Frames } from '../protocol.ts';
-import { readFramesOfServer } from './frames.ts';
+import { type Frames, readFramesOfServer } from '../protocol.ts';
 import { outerId, parseJson } from './json.ts';
 import { type Messages, readMessages, withPlainContent } from './messages.ts';
 

@@ -6,8 +6,8 @@ import {
   isRecord,
   type Message,
   type RequestMessage,
+  readFrames,
 } from '../protocol.ts';
-import { readFrames } from './frames.ts';
 import { isMethodOfMcp } from './methods.ts';
 
 /** The messages of one body or line, read once for every guard. */

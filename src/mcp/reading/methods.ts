@@ -1,7 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { isRefusal } from '../http/refusal.ts';
-import { isRecord, type Message, type RequestMessage } from '../protocol.ts';
-import { readFrames } from './frames.ts';
+import { isRecord, type Message, type RequestMessage, readFrames } from '../protocol.ts';
 
 /** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';

@@ -1,5 +1,5 @@
+import { checkAccept } from '../http/dispatch.ts';
 import type { Serve } from '../http/exchange.ts';
-import { checkAccept } from '../http/headers.ts';
 import { isRefusal, type Refusal } from '../http/refusal.ts';
 import {
   checkStatelessPost,

@@ -8,8 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo, JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { readBody } from '../http/body.ts';
-import { checkContentEncoding, checkContentType, headerOf } from '../http/headers.ts';
+import { checkContentEncoding, checkContentType, headerOf, readBody } from '../http/dispatch.ts';
 import { isRefusal } from '../http/refusal.ts';
 import { errorAnswer, hasRepeatedId } from '../legacy/collected-answers.ts';
 import type { Message } from '../protocol.ts';

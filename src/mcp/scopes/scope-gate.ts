@@ -12,8 +12,13 @@ import { type Frames, isRecord, type McpLike, type RequestMessage } from '../pro
 import { type Messages, type Operation, operationOn } from '../reading/messages.ts';
 import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
 import { toSdkAuthInfo } from '../sdk/caller.ts';
-import { declaredScopes, declaresResources } from './declared-scopes.ts';
-import { createRuleTable, type NeededScopes, type ScopeRules } from './rule-table.ts';
+import {
+  createRuleTable,
+  declaredScopes,
+  declaresResources,
+  type NeededScopes,
+  type ScopeRules,
+} from './scope-rules.ts';
 import { createUriReader, type UriReader } from './uri-spellings.ts';
 
 /** The scope checks in front of tools, prompts and resources. */

@@ -7,17 +7,20 @@ import {
   type Conversations,
   type InitializeParams,
   type InitializeResult,
+  isBelow,
   isElsewhere,
+  isLogLevel,
   type JsonRpcError,
   type Listener,
+  type LogLevel,
   type McpLike,
   type Message,
+  noSuchLevel,
   type Opening,
   type RequestMessage,
   type Sender,
   type ServerSource,
 } from '../protocol.ts';
-import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import { MultiplexedTransport } from './multiplexed-transport.ts';
 import {
   type ClientAbilities,

@@ -2,17 +2,20 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type {
-  Conversation,
-  InitializeParams,
-  JsonRpcError,
-  Listener,
-  Message,
-  RequestMessage,
-  Sender,
+import {
+  type Conversation,
+  type InitializeParams,
+  isBelow,
+  isLogLevel,
+  type JsonRpcError,
+  type Listener,
+  type LogLevel,
+  type Message,
+  noSuchLevel,
+  type RequestMessage,
+  type Sender,
 } from '../protocol.ts';
 import { methodNotFound } from './json-rpc-errors.ts';
-import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import { type ClientAbilities, checkAbility, readAbilities } from './negotiation.ts';
 import { type Participant, type PendingCall, type ResponseMessage, uniqueId } from './participants.ts';
 import type { Guest, SharedServer } from './shared-server.ts';

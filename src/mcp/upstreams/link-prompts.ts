@@ -16,15 +16,14 @@ import {
 } from '../protocol.ts';
 import { readAbilities } from '../sdk/negotiation.ts';
 import { type ResponseMessage as ServerAnswer, uniqueId } from '../sdk/participants.ts';
-import { inputOfLink, type MissingInput, missingInputOf } from './missing-input.ts';
-import { upstreamsOf, withPatience } from './upstream.ts';
+import { inputOfLink, type MissingInput, missingInputOf, upstreamsOf, withPatience } from './upstream.ts';
 
 /** The revision that has elicitation by URL, and the only one that has its error. */
 const revisionWithUrls = '2025-11-25';
 
 const urlElicitationRequired = -32042;
 
-/** Returns true if an answer tells that something went wrong. */
+/** Returns true for an error, or a result with `isError`. */
 function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
   return error !== undefined || (result as { isError?: unknown } | undefined)?.isError === true;
 }
@@ -74,7 +73,7 @@ class LinkAsker implements Listener {
     this.#watch.endAll();
   }
 
-  /** The answer, or in its place the error that asks for what was missing. */
+  /** Returns the response, or the error that asks for the missing input. */
   #asking(answer: ServerAnswer): Message {
     const { id } = answer;
     const missing = this.#missingFor(answer);
@@ -97,9 +96,9 @@ class LinkAsker implements Listener {
 }
 
 /**
- * Has conversations ask their clients for what only their persons can give, such as what tools lack at upstreams: a call
- * that failed for it is answered with the error that names the URL to open, and the client is told when the person is done
- * there. Clients that cannot open URLs get the answer as it is, whose text has the URL.
+ * Asks clients for input that only the user can provide, such as access to upstreams. A call that failed for lack of it
+ * gets the error with the URL to open, and the client is notified when the user has finished there. Clients that cannot
+ * open URLs get the response as it is, whose text has the URL.
  * @see MCP 2025-11-25 elicitation "URL Elicitation Required Error", "Completion Notifications for URL Mode" (C7-04)
  */
 export function askForLinks(conversations: Conversations, logger: Logger): Conversations {
@@ -132,7 +131,7 @@ export function askForLinks(conversations: Conversations, logger: Logger): Conve
   };
 }
 
-/** Most things one conversation waits for; the oldest is not waited for any more beyond. */
+/** Maximum number of watched inputs of a conversation. Beyond it, the oldest is forgotten. */
 const maxWatched = 20;
 
 /** Maximum time for linking, in milliseconds. */
@@ -149,14 +148,14 @@ export class LinkWatch {
   /** The ids of elicitations and what ends their watch, by what is missing. */
   readonly #open = new Map<string, { elicitationId: string; stop: AbortController }>();
 
-  /** @param tell takes the id of an elicitation that has come to its end */
+  /** @param tell takes the id of a completed elicitation */
   constructor(tell: (elicitationId: string) => void, logger: Logger, lookEveryMs = defaultLookEveryMs) {
     this.#tell = tell;
     this.#logger = logger;
     this.#lookEveryMs = lookEveryMs;
   }
 
-  /** Waits for something. @returns the id of the elicitation that asks for it: the same one as long as it is missing */
+  /** Watches an input. @returns the id of its elicitation: the same one as long as the input is missing */
   begin({ key, isGiven }: Pick<MissingInput, 'key' | 'isGiven'>): string {
     const open = this.#open.get(key);
     if (open) return open.elicitationId;
@@ -177,7 +176,7 @@ export class LinkWatch {
     return begun.elicitationId;
   }
 
-  /** Waits for nothing any more. */
+  /** Stops all watches. */
   endAll(): void {
     for (const key of [...this.#open.keys()]) this.#end(key);
   }
@@ -213,9 +212,9 @@ function responses({ params }: RequestMessage): [string, unknown][] {
 }
 
 /**
- * Has a call wait for its person if it is the retry of one that asked them to open a URL: in this revision that they
- * agreed to is all that is told, not that they are done (C7-04).
- * @returns the caller to go on with
+ * Lets a call wait for its user if it is the retry of one that asked to open a URL. In this revision the client says only
+ * that the user agreed, not that the user has finished (C7-04).
+ * @returns the caller to continue with
  */
 export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>): Caller {
   const agreed = responses(request).some(
@@ -225,9 +224,8 @@ export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>
 }
 
 /**
- * Asks the client for what its person has to give, such as what a tool lacked at an upstream, instead of the failure.
- * Nobody is asked twice for the same, and no client that cannot open URLs: both get the answer as it is, whose text has the
- * URL.
+ * Asks the client for input of its user, such as access to an upstream, in place of the failure. A repeated request, and
+ * a client that cannot open URLs, get the response as it is, whose text has the URL.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-01, C4-02)
  */
 export function inputOfLinks(answer: Answer, call: Pick<Call, 'request' | 'caller'>): Answer {

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ArgumentChecks } from '../../../src/gateway/steps/argument-checks.ts';
 import { createCheckedArguments } from '../../../src/gateway/steps/checked-arguments.ts';
 import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
-import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
+import { withMissingInput } from '../../../src/mcp/upstreams/upstream.ts';
 import { stepped } from './support/stepped.ts';
 
 const tools = [

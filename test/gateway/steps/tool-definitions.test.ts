@@ -4,8 +4,7 @@ import type { Step } from '../../../src/gateway/steps/step.ts';
 import { SteppedRequest } from '../../../src/gateway/steps/stepped-request.ts';
 import { type Found, ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
 import type { RequestMessage } from '../../../src/mcp/protocol.ts';
-import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
-import { withPatience } from '../../../src/mcp/upstreams/upstream.ts';
+import { withMissingInput, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
 import { callerNamed } from '../../mcp/sdk/support/talk.ts';
 import { stepped } from './support/stepped.ts';
 

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { ServerSource } from '../../../src/mcp/index.ts';
-import { hashGrant } from '../../../src/mcp/legacy/session-keys.ts';
+import { hashGrant } from '../../../src/mcp/legacy/session.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
 import { createTalkingServer, inSession, ping } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';

@@ -1,8 +1,8 @@
 import { McpServer, requireScopes, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import { declareScopes } from '../../../src/mcp/scopes/scope-rules.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 
 const rules = {

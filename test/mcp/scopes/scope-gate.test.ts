@@ -5,9 +5,8 @@ import { isRefusal, type Refusal } from '../../../src/mcp/http/refusal.ts';
 import type { McpLike } from '../../../src/mcp/protocol.ts';
 import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
-import type { ScopeRules } from '../../../src/mcp/scopes/rule-table.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import { declareScopes, type ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { readBody } from '../../../src/mcp/http/body.ts';
+import { readBody } from '../../../src/mcp/http/dispatch.ts';
 import type { AccessWatch, Posted, Renewal } from '../../../src/mcp/http/exchange.ts';
 import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
 import { createCallLimit } from '../../../src/mcp/http/limits.ts';
@@ -11,8 +11,8 @@ import { isRefusal, type Refusal, sendRefusal } from '../../../src/mcp/http/refu
 import { createSseTransport } from '../../../src/mcp/legacy/sse.ts';
 import { parseJson } from '../../../src/mcp/reading/json.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';
-import type { ScopeRules } from '../../../src/mcp/scopes/rule-table.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
 import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { fromFactory, type ServerFactory } from '../../../src/mcp/sdk/server-factory.ts';
 import { createWriteBatcher } from '../../../src/net/write-batcher.ts';

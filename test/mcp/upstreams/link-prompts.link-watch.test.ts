@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LinkWatch } from '../../../src/mcp/upstreams/link-prompts.ts';
-import { inputOfLink, type MissingLink } from '../../../src/mcp/upstreams/missing-input.ts';
+import { inputOfLink, type MissingLink } from '../../../src/mcp/upstreams/upstream.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
 const log: string[] = [];

@@ -3,7 +3,7 @@ import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/se
 import { upstream } from '../../../src/mcp/index.ts';
 import type { ServerSource } from '../../../src/mcp/protocol.ts';
 import { fromFactory, fromServer } from '../../../src/mcp/sdk/server-factory.ts';
-import type { MissingLink, UpstreamAccess, UpstreamCall } from '../../../src/mcp/upstreams/missing-input.ts';
+import type { MissingLink, UpstreamAccess, UpstreamCall } from '../../../src/mcp/upstreams/upstream.ts';
 
 const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
 

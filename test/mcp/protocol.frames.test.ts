@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '../../../src/mcp/http/refusal.ts';
-import { maxBatchLength, readFrames, readFramesOfServer } from '../../../src/mcp/reading/frames.ts';
+import { isRefusal } from '../../src/mcp/http/refusal.ts';
+import { maxBatchLength, readFrames, readFramesOfServer } from '../../src/mcp/protocol.ts';
 
 const request = { jsonrpc: '2.0', id: 1, method: 'ping' };
 const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayHear } from '../../../src/mcp/sdk/log-level.ts';
+import { mayHear } from '../../src/mcp/protocol.ts';
 
 const request = (level?: unknown) => ({
   jsonrpc: '2.0' as const,

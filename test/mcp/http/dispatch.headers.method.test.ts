@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkMethod } from '../../../src/mcp/http/headers.ts';
+import { checkMethod } from '../../../src/mcp/http/dispatch.ts';
 
 describe('the HTTP method', () => {
   it.each(['GET', 'POST', 'DELETE'])('%s is served up to 2025-11-25 (B3-01)', (method) => {

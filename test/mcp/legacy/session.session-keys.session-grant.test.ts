@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grantHashOf, hashGrant } from '../../../src/mcp/legacy/session-keys.ts';
+import { grantHashOf, hashGrant } from '../../../src/mcp/legacy/session.ts';
 
 const caller = {
   issuer: 'https://mcp.example.com',

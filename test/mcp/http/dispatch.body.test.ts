@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readBody, takeWholeBody } from '../../../src/mcp/http/body.ts';
+import { readBody, takeWholeBody } from '../../../src/mcp/http/dispatch.ts';
 
 describe('a body', () => {
   it('is read whole up to the limit', async () => {

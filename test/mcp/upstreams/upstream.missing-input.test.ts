@@ -5,7 +5,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { McpLike, Message, ServerSource } from '../../../src/mcp/protocol.ts';
-import { missingInputOf, withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
+import { missingInputOf, withMissingInput } from '../../../src/mcp/upstreams/upstream.ts';
 import { startGate } from '../support/gate.ts';
 
 const url = 'https://gate.example/account/credentials/notion';

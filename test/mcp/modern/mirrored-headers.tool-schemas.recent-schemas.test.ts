@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createRecentSchemas } from '../../../src/mcp/modern/tool-schemas.ts';
+import { createRecentSchemas } from '../../../src/mcp/modern/mirrored-headers.ts';
 import type { Backend } from '../../../src/mcp/protocol.ts';
 import { createCaller } from '../support/modern-calls.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HeldBytes, type LostBytes } from '../../../src/mcp/http/held-bytes.ts';
-import { HeldWriter, textLength } from '../../../src/mcp/http/held-writer.ts';
+import { HeldWriter, textLength } from '../../../src/mcp/http/node-reply.ts';
 
 const large = 'x'.repeat(20_000_000);
 

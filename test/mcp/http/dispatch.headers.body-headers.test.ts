@@ -4,7 +4,7 @@ import {
   checkContentEncoding,
   checkContentLength,
   checkContentType,
-} from '../../../src/mcp/http/headers.ts';
+} from '../../../src/mcp/http/dispatch.ts';
 
 describe('the announced length', () => {
   it.each<[string | undefined, boolean]>([

@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { createListedSchemas } from '../../../src/mcp/modern/mirrored-headers.ts';
 import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
-import { createListedSchemas } from '../../../src/mcp/modern/tool-schemas.ts';
 import type { Answer } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../support/modern-calls.ts';

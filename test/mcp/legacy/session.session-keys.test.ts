@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSessionId, hashSessionId } from '../../../src/mcp/legacy/session-keys.ts';
+import { createSessionId, hashSessionId } from '../../../src/mcp/legacy/session.ts';
 
 describe('the id of a session', () => {
   it('is of visible characters, 256 random bits behind the moment it was opened (B3-10)', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Reply } from '../../../src/mcp/http/exchange.ts';
 import { Deadlines } from '../../../src/mcp/http/limits.ts';
-import { HttpCall } from '../../../src/mcp/modern/http-call.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
+import { HttpCall } from '../../../src/mcp/modern/streamable-http.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 function start() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operationOn } from '../../../src/mcp/reading/messages.ts';
-import { createRuleTable } from '../../../src/mcp/scopes/rule-table.ts';
+import { createRuleTable } from '../../../src/mcp/scopes/scope-rules.ts';
 
 const table = createRuleTable({
   tools: { move: ['read', 'write'] },

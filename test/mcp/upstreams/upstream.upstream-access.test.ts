@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isMissingLink } from '../../../src/mcp/upstreams/missing-input.ts';
+import { isMissingLink } from '../../../src/mcp/upstreams/upstream.ts';
 import { createTestAccess } from './support.ts';
 
 test('what is missing is told from an answer of the API, whatever the API says', async () => {

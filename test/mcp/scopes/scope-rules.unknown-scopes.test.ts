@@ -1,10 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { expect, it } from 'vitest';
-import {
-  declareScopes,
-  unknownScopesOf,
-  warnOfUnknownScopes,
-} from '../../../src/mcp/scopes/declared-scopes.ts';
+import { declareScopes, unknownScopesOf, warnOfUnknownScopes } from '../../../src/mcp/scopes/scope-rules.ts';
 import { fromFactory } from '../../../src/mcp/sdk/server-factory.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 

@@ -2,7 +2,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { operationOn } from '../../../src/mcp/reading/messages.ts';
-import { declaredScopes, declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
+import { declaredScopes, declareScopes } from '../../../src/mcp/scopes/scope-rules.ts';
 
 const info = { name: 'a', version: '1' };
 const tool = (name: string) => operationOn('tool', name);

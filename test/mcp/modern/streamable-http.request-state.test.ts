@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestStates } from '../../../src/mcp/modern/request-state.ts';
+import { createRequestStates } from '../../../src/mcp/modern/streamable-http.ts';
 import type { RequestMessage } from '../../../src/mcp/protocol.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createTestSeal } from '../support/modern-endpoint.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isBelow, isLogLevel } from '../../../src/mcp/sdk/log-level.ts';
+import { isBelow, isLogLevel } from '../../src/mcp/protocol.ts';
 
 describe('log levels', () => {
   const message = (level: unknown) => ({

@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  invitation,
-  type MissingLink,
-  UpstreamLinkNeeded,
-} from '../../../src/mcp/upstreams/missing-input.ts';
+import { invitation, type MissingLink, UpstreamLinkNeeded } from '../../../src/mcp/upstreams/upstream.ts';
 
 const url = 'https://gate.example/account/upstreams/work/link';
 const missing: MissingLink = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkAccept } from '../../../src/mcp/http/headers.ts';
+import { checkAccept } from '../../../src/mcp/http/dispatch.ts';
 import { patience } from '../../support/patience.ts';
 
 describe('Accept', () => {

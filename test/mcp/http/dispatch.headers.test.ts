@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { headerOf } from '../../../src/mcp/http/headers.ts';
+import { headerOf } from '../../../src/mcp/http/dispatch.ts';
 
 it('headers are read by their names in lower case, in whatever order and case they came', async () => {
   const seen: IncomingHttpHeaders[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBodyTurns } from '../../../src/mcp/http/body.ts';
+import { createBodyTurns } from '../../../src/mcp/http/dispatch.ts';
 
 describe('turns at reading bodies', () => {
   it('are given to so many bodies of a principal at once, to the next when one is read (T-134)', async () => {
