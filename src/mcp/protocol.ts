@@ -27,7 +27,7 @@ export const legacyRevisions: readonly string[] = [
 /** The revision without sessions: the "modern" era. */
 export const modernRevision = '2026-07-28';
 
-/** A JSON-RPC message whose frame was checked, and nothing else of it. */
+/** A JSON-RPC message. Only its frame was checked. */
 export interface Message {
   jsonrpc: '2.0';
   /** Absent on notifications. */
@@ -71,7 +71,7 @@ export interface McpLike {
   close(): Promise<void>;
 }
 
-/** For whom a server is made. */
+/** The era and the caller that a server is made for. */
 export interface ServerContext {
   /** `legacy`: revisions up to 2025-11-25; `modern`: 2026-07-28. */
   era: 'legacy' | 'modern';

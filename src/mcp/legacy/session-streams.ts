@@ -13,7 +13,7 @@ const ownPrefix = 'own-';
 /** Queue of session messages while no stream is open. */
 const waitingStream = 'waiting';
 
-/** First revision whose streams begin with an event to come back with (B4-01). */
+/** First revision whose streams begin with an event that a client can resume from (B4-01). */
 const firstRevisionWithPriming = '2025-11-25';
 
 /** Response to a call whose server process ended. */

@@ -33,7 +33,7 @@ export interface SseTransportOptions {
   conversations: Conversations;
   /** Public URL of the endpoint that messages are posted to, without a query. */
   postUrl: URL;
-  /** Judges messages by the scopes of who sends them. */
+  /** Checks the scopes of messages. */
   gate: Pick<ScopeGate, 'check'>;
   accessWatch: AccessWatch;
   /** Counts the streams of a principal and of all; each that begins is ended once. */

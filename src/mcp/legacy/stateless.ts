@@ -95,7 +95,7 @@ export function senderOf(exchange: Exchange, url: URL): StatelessCall['sender'] 
 /** Options of single calls. */
 export interface StatelessCallsOptions {
   conversations: Conversations;
-  /** Judges messages by the scopes of who sends them. */
+  /** Checks the scopes of messages. */
   gate: Pick<ScopeGate, 'check'>;
   /** Counts the calls in flight of a principal. */
   calls: CallLimit;
@@ -126,7 +126,7 @@ export interface StatelessCall {
  * is dropped, and what it asks the client is answered with an error at once, so that its tool fails clearly (B7-11,
  * B7-14).
  * @returns the answers in the order of the requests; none to a request that the same POST cancels
- * @throws what the making of a server throws
+ * @throws errors of `ServerSource.create`
  */
 export type AnswerStateless = (call: StatelessCall) => Promise<Message[] | Refusal>;
 
@@ -196,7 +196,7 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
 
 /** One POST and its conversation. */
 class RunningCall {
-  /** Rejects with what the making of a server throws. */
+  /** Rejects with errors of `ServerSource.create`. */
   readonly outcome: Promise<Message[] | Refusal>;
   readonly #call: StatelessCall;
   readonly #options: StatelessCallsOptions;

@@ -17,7 +17,7 @@ export interface StreamableHttpOptions {
   /** The endpoint's public URL. */
   url: URL;
   calls: CallLimit;
-  /** Judges messages of a session by the scopes of who sends them. */
+  /** Checks the scopes of messages of a session. */
   gate: Pick<ScopeGate, 'check'>;
 }
 
@@ -62,7 +62,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     return place ? session.streams.resume(exchange, place) : { reason: 'event_unknown' };
   };
 
-  /** A session whose server does not begin it any more: its requests get the reason, and it can still be ended. */
+  /** Serves a session that its server rejects after a restart: requests get the reason, and DELETE ends it. */
   const answerNotRestored = async (
     { key, error }: NotRestored,
     { method, reply }: Exchange,

@@ -23,7 +23,7 @@ function nameOf({ text }: Note): string {
 
 /**
  * Registers the account's notes as resources: `notes://` lists them, `notes://{id}` is one. Reading is guarded by the
- * scope rules; a caller who may not read gets a listing without notes.
+ * scope rules; a caller without the scope gets a listing without notes.
  */
 export function registerResources(server: McpServer, notes: NoteStore): void {
   const scopesToRead = notesScopeRules.resources?.[listUri] ?? [];

@@ -19,14 +19,14 @@ export function changeOf({ method, params }: Message): Change | undefined {
   return { method, params: { uri: params?.uri } };
 }
 
-/** Narrows what a server of one account said: a change of data is told to that account, that a list changed to everyone. */
+/** Limits a change of data from a server of one account to that account. A change of a list goes to everyone. */
 export function narrowed({ method, params }: Change, account: string): Change {
   if (method !== 'notifications/resources/updated') return { method };
   return { method, account, ...(params ? { params } : {}) };
 }
 
 /**
- * Returns what clients are told if any list of a server may be another than before, for the lists whose changes it announces.
+ * Returns the notifications that the lists of a server may have changed, for the lists whose changes it declares.
  * @param capabilities of the server
  * @see MCP 2025-11-25 tools "List Changed Notification" (FA-44)
  */

@@ -71,7 +71,7 @@ function withOperations(frames: Frames): Messages | Refusal {
   return { reason: operations, ...(first && { id: first.id }) };
 }
 
-/** Largest body of an `initialize`, in bytes: what it says is kept as long as its session (T-144). */
+/** Largest body of an `initialize`, in bytes: its params are stored as long as the session (T-144). */
 export const maxInitializeBytes = 65_536;
 
 /**
@@ -95,7 +95,7 @@ export interface Operation {
   kind: 'tool' | 'prompt' | 'resource' | 'method';
   /** Name of the tool, prompt or method, URI of the resource, as the client wrote it. */
   name: string;
-  /** The request that a server's own scope rules are asked about; a notification stands here as it is. */
+  /** The request for a server's own scope rules; or the notification. */
   request: RequestMessage;
 }
 
@@ -126,14 +126,14 @@ export function operationOn(kind: Kind, name: string): Operation {
 }
 
 /**
- * Returns true if a value is a text that has one spelling in UTF-8: what a guard compares, a header and a digest must
- * tell apart (FA-01).
+ * Returns true if a value is a text with one spelling in UTF-8, so that guards, headers and digests distinguish it from
+ * every other text (FA-01).
  */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
 const isRecordOrAbsent = (value: unknown): boolean => value === undefined || isRecord(value);
 
-/** Members that guards read: of a message, of its params, of a reference, and of what a client listens to. */
+/** Members that guards read: of a message, of its params, of a reference, and of a subscription filter. */
 const membersOf = {
   message: new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']),
   params: new Set([
@@ -172,7 +172,7 @@ function foldedSet(names: ReadonlySet<string>): ReadonlySet<string> {
 /** Longest member that is compared, in characters; longer than every name of a member. */
 const maxMemberLength = 40;
 
-/** A name as servers read it that do not tell cases apart: `ſ` is an `s` to them, and the Kelvin sign a `k`. */
+/** A name for servers that ignore case: for them `ſ` is an `s`, and the Kelvin sign a `k`. */
 function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
@@ -261,9 +261,9 @@ function areCommonParams({ _meta, requestState, inputResponses }: Params): boole
 }
 
 /**
- * Reads what the messages of one body use. The message itself counts, never a header that mirrors it (T-132). This is
- * the one place that reads params for guards: what it cannot read is refused, so that no guard takes it for nothing
- * (FA-01, T-200).
+ * Reads the operations of the messages of one body. The message itself counts, never a header that mirrors it (T-132).
+ * This is the one place that reads params for guards. Params that it cannot read are refused, so that no guard skips
+ * them (FA-01, T-200).
  * @returns the operations, in the order of the messages, each a name of bounded length; or why the params are refused
  */
 export function readOperations(messages: readonly Message[]): readonly Operation[] | ParamsProblem {

@@ -9,7 +9,7 @@ import {
   senderOf,
 } from '../legacy/stateless.ts';
 
-/** Longest wait for answers unless told, in milliseconds (B7-09). */
+/** Default of the maximum wait for responses, in milliseconds (B7-09). */
 export const defaultRestTimeoutMs = 30_000;
 
 const shortConnection = { Connection: 'close' };

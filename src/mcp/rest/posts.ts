@@ -8,9 +8,9 @@ import type { Frames, JsonRpcError, Message } from '../protocol.ts';
 /** A POST that is being answered. */
 interface Post {
   answers: CollectedAnswers;
-  /** The client's ids -> ours, of the requests that run. */
+  /** Ids of the client -> ids at the server, of the running requests. */
   running: Map<RequestId, RequestId>;
-  /** Ends it with what was answered. */
+  /** Ends it with the collected responses. */
   finish(): void;
 }
 
@@ -34,19 +34,19 @@ const noBackChannel: JsonRpcError = {
 };
 
 /**
- * The POSTs that one MCP server answers at once. The server sees ids of ours, each used once, so that clients that
+ * The POSTs that one MCP server serves in parallel. The server sees unique ids of Gatehouse, so that clients that
  * choose the same ones never get each other's answers, nor cancel each other's calls (B7-13, T-127, T-141).
  */
 export class RestPosts {
   readonly #deadlines: Deadlines;
   readonly #say: (message: Message, extra: MessageExtraInfo) => void;
-  /** Our ids -> whose they are. */
+  /** Id at the server -> the request of the client. */
   readonly #waiting = new InFlightMap<RequestId, { post: Post; id: RequestId }>();
   #lastId = 0;
 
   /**
    * @param timeoutMs longest wait for the answers to one POST, in milliseconds
-   * @param say hands the server a message
+   * @param say sends the server a message
    */
   constructor(timeoutMs: number, say: (message: Message, extra: MessageExtraInfo) => void) {
     this.#deadlines = new Deadlines(timeoutMs);
@@ -60,7 +60,7 @@ export class RestPosts {
 
   /**
    * Hands the server the messages of a POST and waits for its answers.
-   * @param extra who sent it, for the server
+   * @param extra the sender, for the server
    * @param onGone calls back once when nobody waits for the answers any more
    */
   answer(

@@ -29,7 +29,7 @@ export interface RestServerTransportOptions {
   /** Names under which clients reach it: others in `Host` or `Origin` are refused. Those of this machine by default. */
   allowedHosts?: readonly string[];
   /**
-   * Returns the caller of a request; undefined rejects it with 401. Without it everybody who reaches the port may call.
+   * Returns the caller of a request; undefined rejects it with 401. Without it, every client that can reach the port may call.
    */
   authenticate?(request: IncomingMessage): AuthInfo | undefined | Promise<AuthInfo | undefined>;
   /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
@@ -114,7 +114,7 @@ export class RestServerTransport implements Transport {
     this.#log(`MCP Rest server listens at ${this.url}`);
   }
 
-  /** Stops listening; what is being answered gets an error, and connections end (B7-12). */
+  /** Stops listening. Running requests get an error, and connections end (B7-12). */
   async stopServer(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -143,7 +143,7 @@ export class RestServerTransport implements Transport {
     }
   }
 
-  /** Takes an answer of the server to whom it belongs. Notifications are dropped, requests refused (B7-11, B7-14). */
+  /** Passes a response of the server to its client. Notifications are dropped, requests rejected (B7-11, B7-14). */
   async send(message: JSONRPCMessage): Promise<void> {
     const said = message as Message;
     const fault = said.method === undefined && said.id !== undefined ? findUnserializable(said) : undefined;
@@ -154,7 +154,7 @@ export class RestServerTransport implements Transport {
     this.#posts.hear(errorAnswer(said.id, notSerializable));
   }
 
-  /** Stops listening, and tells the server that it is over (B7-12). */
+  /** Stops listening, and notifies the server through `onclose` (B7-12). */
   async close(): Promise<void> {
     await this.stopServer();
     this.onclose?.();
@@ -217,7 +217,7 @@ export class RestServerTransport implements Transport {
     return hasRepeatedId(messages.requests) ? this.#refuseUnread(response, 'request_id_in_use') : messages;
   }
 
-  /** B7-10: every body that is not what it should be is a parse error; the reason goes to `onerror`, not to the caller. */
+  /** Every body that is not valid is a parse error. The reason goes to `onerror`, not to the caller (B7-10). */
   #refuseUnread(response: ServerResponse, reason: string): undefined {
     this.onerror?.(new Error(`A Rest request could not be read: ${reason}`));
     this.#reply(response, 400, parseError);

@@ -222,7 +222,7 @@ export interface OperationScopes {
 export interface ScopeRules extends OperationScopes {
   /** Scopes of every tool, prompt and resource that is not named, here or at its declaration; none by default. */
   otherwise?: readonly string[];
-  /** Scope -> scopes that who holds it holds, too: `{ 'notes:write': ['notes:read'] }` (A8-05). */
+  /** Scope -> scopes that it includes: `{ 'notes:write': ['notes:read'] }` (A8-05). */
   implies?: Readonly<Record<string, readonly string[]>>;
   /** Content of lists of tools, prompts and resources: `all` items (default), or those whose scopes are `granted`. */
   lists?: 'all' | 'granted';

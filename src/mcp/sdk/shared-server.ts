@@ -165,7 +165,7 @@ export class Subscriptions<Subscriber> {
     return this.#byUri.has(uri);
   }
 
-  /** Those who are subscribed at this moment. */
+  /** Returns the present subscribers. */
   of(uri: unknown): Subscriber[] {
     return [...(this.#byUri.get(uri) ?? [])];
   }

@@ -139,7 +139,7 @@ export interface LocalEndpointOptions {
   methods?: OpenMethods;
   /** Issuer of the accounts. */
   issuer: string;
-  /** URL of the MCP endpoint whose server this is. */
+  /** URL of the MCP endpoint of the same server. */
   resource: string;
   stdin: Readable;
   stdout: Writable;

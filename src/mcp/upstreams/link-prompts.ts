@@ -15,7 +15,7 @@ import {
   type Sender,
 } from '../protocol.ts';
 import { readAbilities } from '../sdk/negotiation.ts';
-import { type ResponseMessage as ServerAnswer, uniqueId } from '../sdk/participants.ts';
+import { type ResponseMessage, uniqueId } from '../sdk/participants.ts';
 import { inputOfLink, type MissingInput, missingInputOf, upstreamsOf, withPatience } from './upstream.ts';
 
 /** The revision that has elicitation by URL, and the only one that has its error. */
@@ -74,7 +74,7 @@ class LinkAsker implements Listener {
   }
 
   /** Returns the response, or the error that asks for the missing input. */
-  #asking(answer: ServerAnswer): Message {
+  #asking(answer: ResponseMessage): Message {
     const { id } = answer;
     const missing = this.#missingFor(answer);
     if (!missing) return answer;
@@ -87,7 +87,7 @@ class LinkAsker implements Listener {
     } as Message;
   }
 
-  #missingFor(answer: ServerAnswer): MissingInput | undefined {
+  #missingFor(answer: ResponseMessage): MissingInput | undefined {
     const caller = answer.id === undefined ? undefined : this.#callers.get(answer.id);
     if (answer.id !== undefined) this.#callers.delete(answer.id);
     if (!this.canAsk) return undefined;
@@ -145,7 +145,7 @@ export class LinkWatch {
   readonly #tell: (elicitationId: string) => void;
   readonly #logger: Logger;
   readonly #lookEveryMs: number;
-  /** The ids of elicitations and what ends their watch, by what is missing. */
+  /** Elicitation ids and the controllers that stop their watch, by the key of the input. */
   readonly #open = new Map<string, { elicitationId: string; stop: AbortController }>();
 
   /** @param tell takes the id of a completed elicitation */
@@ -197,7 +197,7 @@ export class LinkWatch {
 }
 
 /**
- * Milliseconds that the retry of a call waits for its user, who was just sent to the page. Clients wait a minute for a
+ * Maximum wait of a retried call for its user, who has just opened the page, in milliseconds. Clients wait a minute for a
  * response.
  */
 const patienceMs = 30_000;

@@ -130,7 +130,7 @@ export interface CallerUpstream {
    * has ended, once more if the API responds 401, and ended when the call of the tool ends. Redirects are followed
    * within the same host by GET and HEAD; every other one is given as it came, and was not followed.
    * @param url https, on one of these hosts
-   * @param init as for `fetch`; the `Authorization` header is ours
+   * @param init as for `fetch`; Gatehouse sets the `Authorization` header
    * @returns the answer, whatever its status, read whole
    * @throws UpstreamLinkNeeded if the person has to link their account first; Error that says what to do
    */
