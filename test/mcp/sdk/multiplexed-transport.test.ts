@@ -159,11 +159,11 @@ describe('memory', () => {
     line.call(ann, request, {});
     const [call] = ann.calls.values();
     expect(call).toEqual({
-      party: ann,
+      participant: ann,
       id: 1,
       progressToken: 1,
       asked: { method: 'tools/call', name: 'echo' },
-      lineId: 1,
+      serverId: 1,
       isRunning: true,
     });
   });
