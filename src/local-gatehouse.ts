@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { paths } from './app/paths.ts';
-import type { StdioEndpoint } from './mcp/stdio/endpoint.ts';
-import { createLocalEndpoint } from './mcp/stdio/local-endpoint.ts';
+import { createLocalEndpoint, type StdioEndpoint } from './mcp/stdio/endpoint.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput } from './options.ts';

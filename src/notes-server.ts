@@ -1,4 +1,4 @@
-import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
+import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/server.ts';
 import type { OwnServer } from './protected-server.ts';
 import type { Storage } from './storage/storage.ts';
 

@@ -1,8 +1,14 @@
-import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
-import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
-import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
-import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
-import type { McpLike, ServerSource } from './mcp/server-source.ts';
+import {
+  fromFactory,
+  fromServer,
+  isMethodOfMcp,
+  isServer,
+  type OpenMethods,
+  type ScopeRules,
+  type ServerFactory,
+  unknownScopesOf,
+} from './mcp/building-blocks.ts';
+import type { McpLike, ServerSource } from './mcp/protocol.ts';
 import { SettingsRefused } from './settings/issues.ts';
 import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 

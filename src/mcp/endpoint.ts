@@ -1,46 +1,80 @@
 import type { Context, Middleware } from 'koa';
 import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
-import { checkContentLength } from './checks/body-headers.ts';
-import { headerOf } from './checks/header.ts';
-import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
-import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
-import type { AccountSessions } from './sessions/account-sessions.ts';
-import { HeldBytes } from './streams/held-bytes.ts';
-import { NodeReply } from './streams/node-reply.ts';
-import { createPulse } from './streams/pulse.ts';
-import type { Serve } from './transports/transport.ts';
+import type { McpSessionStore } from '../storage/mcp-sessions.ts';
+import {
+  checkAccept,
+  checkContentLength,
+  createDispatch,
+  headerOf,
+  type Preflight,
+  withPreflight,
+} from './http/dispatch.ts';
+import type { AccessWatch, Exchange, Posted, Serve } from './http/exchange.ts';
+import { HeldBytes } from './http/held-bytes.ts';
+import { createCallLimit, createStreamLimit } from './http/limits.ts';
+import { createPulse, NodeReply } from './http/node-reply.ts';
+import {
+  closing,
+  isRefusal,
+  type Refusal,
+  sendRefusal,
+  toolCalledTooOften,
+  tooManyRequests,
+} from './http/refusal.ts';
+import { type AccountSessions, createAccountSessions } from './legacy/account-sessions.ts';
+import { createSessionRegistry, type SessionLimits, type SessionsInUse } from './legacy/session-registry.ts';
+import { createSseTransport } from './legacy/sse.ts';
+import { createStatelessTransport } from './legacy/stateless.ts';
+import { createStreamableHttp } from './legacy/streamable-http.ts';
+import { createStreamableHttp2026 } from './modern/streamable-http.ts';
+import { type Conversations, isElsewhere, type Seal, type ServerSource } from './protocol.ts';
+import { createServedMethods, type OpenMethods } from './reading/methods.ts';
+import { checkRestAccept, checkRestMethod, closingConnection, createRestTransport } from './rest/endpoint.ts';
+import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
+import type { ScopeRules } from './scopes/scope-rules.ts';
+import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
+import {
+  createExtensions,
+  declaringExtensions,
+  filterLists,
+  guardConversations,
+} from './sdk/conversation-filters.ts';
+import { createConversations, createPrincipalConversations } from './sdk/conversations.ts';
+import { askForLinks } from './upstreams/link-prompts.ts';
+import { type UpstreamAccess, withUpstreams } from './upstreams/upstream.ts';
 
-/** Parts of the MCP endpoint. */
+/** Options of the MCP endpoint. */
 export interface McpEndpointOptions extends McpTransportsOptions {
   /** Pause between comments on an open stream, in milliseconds; 20 s by default. */
   keepAliveMs?: number;
-  /** Counts the bytes that wait for clients, those of other endpoints among them; of this one alone by default. */
+  /** Counts the bytes that wait for clients, shared with other endpoints; of this one alone by default. */
   held?: HeldBytes;
 }
 
-/** An MCP endpoint: one protected resource, reached by several transports. Who calls stands on `ctx.state.authInfo`. */
+/** An MCP endpoint: one protected resource with several transports. The caller is in `ctx.state.authInfo`. */
 export interface McpEndpoint {
   /** Serves Streamable HTTP of all revisions on one path, every method. */
   middleware: Middleware;
   /** Serves the stream of HTTP+SSE (2024-11-05). */
   sse: Middleware;
-  /** Serves what is posted to a stream of HTTP+SSE. */
+  /** Serves the POSTs of HTTP+SSE. */
   messages: Middleware;
   /** Serves the Rest transport. */
   rest: Middleware;
   /** The sessions of whole accounts. */
   accountSessions: AccountSessions;
-  /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
+  /** Rejects an announced body over the limit. Runs before the bearer check, so that no unauthenticated body is read (T-134). */
   refuseOversized: Middleware;
-  /** Returns how much is going on: sessions this process holds, and calls that run. */
+  /** Returns the numbers of sessions in this process and of running calls. */
   load: McpTransports['load'];
-  /** Returns the tools that the scopes of a caller open; undefined if the server does not respond in time. */
+  /** Returns the tools that the scopes of a caller allow; undefined if the server does not respond in time. */
   toolsOf: McpTransports['toolsOf'];
   /**
-   * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
-   * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
+   * Accepts no further requests, ends all streams, and ends running calls with an error. Sessions stay in the storage.
+   * @param patienceMs time for running calls to end by themselves, in milliseconds; 0 by default
    */
   close(patienceMs?: number): Promise<void>;
 }
@@ -58,7 +92,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const sendTogether = createWriteBatcher();
   const transports: McpTransports = createTransports(options);
   const at = (serve: Serve, methods: string) =>
-    koaFace({ serve, methods, pulse, sendTogether, held, logger });
+    koaMiddleware({ serve, methods, pulse, sendTogether, held, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -79,9 +113,9 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
 }
 
 /** Adapter of a transport for Koa. */
-interface KoaFaceOptions {
+interface KoaMiddlewareOptions {
   serve: Serve;
-  /** For the answer to OPTIONS. */
+  /** Methods in the response to OPTIONS. */
   methods: string;
   pulse: ReturnType<typeof createPulse>;
   sendTogether: WriteBatcher;
@@ -89,7 +123,14 @@ interface KoaFaceOptions {
   logger: Logger;
 }
 
-function koaFace({ serve, methods, pulse, sendTogether, held, logger }: KoaFaceOptions): Middleware {
+function koaMiddleware({
+  serve,
+  methods,
+  pulse,
+  sendTogether,
+  held,
+  logger,
+}: KoaMiddlewareOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
     logger.debug({ reason, client: loggable(clientId) }, 'an MCP request was refused');
 
@@ -117,5 +158,268 @@ function koaFace({ serve, methods, pulse, sendTogether, held, logger }: KoaFaceO
       res.destroy();
     }
     ctx.respond = false;
+  };
+}
+
+/** Limits of an endpoint for one principal. */
+export interface PrincipalLimits {
+  maxCallsPerPrincipal: number;
+  /** Open streams that belong to no session: HTTP+SSE, and listening in 2026-07-28. */
+  maxStreamsPerPrincipal: number;
+}
+
+/** Limits the requests of callers. */
+export interface RequestLimit {
+  /** Counts a request. @returns 0, or the seconds until there is room again */
+  take(caller: AuthInfo): Promise<number>;
+}
+
+/** Limits the calls of tools. */
+export interface ToolCallLimit {
+  /**
+   * Counts the calls of one body, all of them or none.
+   * @param tools the tool name of each call
+   * @returns 0, or the seconds until there is room again
+   */
+  take(caller: AuthInfo, tools: readonly string[]): number;
+}
+
+/** Options of the transports of an endpoint. */
+export interface McpTransportsOptions {
+  /** Source of MCP servers. */
+  source: ServerSource;
+  /** Scopes that tools, prompts and resources need. */
+  scopeRules: ScopeRules;
+  /** Methods that are served in addition to those of MCP, each with the scopes it needs; none by default. */
+  methods?: OpenMethods;
+  /** Identifiers of the MCP extensions that Gatehouse itself provides and declares; none by default. */
+  extensions?: readonly string[];
+  /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
+  urls: Record<'mcp' | 'sse' | 'messages' | 'rest', URL>;
+  maxBodyBytes: number;
+  /** True if the revisions up to 2025-11-25 are served in sessions, or each request by itself. */
+  sessions: 'stored' | 'none';
+  sessionLimits: SessionLimits;
+  principalLimits: PrincipalLimits;
+  /** Bounds how many requests one principal sends, over all transports; nothing is counted without it. */
+  requestLimit?: RequestLimit;
+  /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
+  toolCallLimit?: ToolCallLimit;
+  store: McpSessionStore;
+  /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
+  sessionsInUse?: SessionsInUse;
+  access: AccessWatch;
+  /** The APIs of upstreams, for tools; none without it. */
+  upstreams?: UpstreamAccess;
+  seal: Seal;
+  /** Milliseconds that a call may run before its response becomes a stream that is kept alive; 400 by default. */
+  streamAfterMs?: number;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/** The transports of an endpoint, each with the checks in front of it. */
+export interface McpTransports {
+  streamableHttp: Serve;
+  sse: Serve;
+  messages: Serve;
+  rest: Serve;
+  /** Returns the numbers of sessions in this process and of running calls. */
+  load(): { sessions: number; calls: number };
+  /** Returns the tools that the scopes of a caller allow; undefined if they are not known in time. */
+  toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
+  accountSessions: AccountSessions;
+  /**
+   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error.
+   * @param patienceMs time for running calls to end by themselves, in milliseconds
+   */
+  close(patienceMs: number): Promise<void>;
+}
+
+const defaultStreamAfterMs = 400;
+
+/** Creates the transports, which share the scope checks, the count of calls and the servers. */
+export function createTransports(options: McpTransportsOptions): McpTransports {
+  const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
+  const url = urls.mcp;
+  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source) };
+  const { streamAfterMs = defaultStreamAfterMs } = options;
+  const served = createServedMethods(options.methods);
+  const gateAt = (resource: URL): ScopeGate =>
+    createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href), served);
+  const gate = gateAt(url);
+  const declareExtensions = createExtensions(options.extensions ?? [], served);
+  const inFront = (behind: Conversations): Conversations =>
+    declaringExtensions(
+      filterLists(guardConversations(behind, served, logger), gate.filterResult),
+      declareExtensions,
+    );
+  const conversations = inFront(createConversations({ source, logger }));
+  /** Conversations of one request each. */
+  const passing =
+    source.sharing === 'principal'
+      ? inFront(createPrincipalConversations({ source, logger }))
+      : conversations;
+  const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
+  const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
+  const stopping = new AbortController();
+  const registry = createSessionRegistry({
+    conversations: askForLinks(conversations, logger),
+    store: options.store,
+    ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
+    seal,
+    access,
+    limits: options.sessionLimits,
+    url,
+    streamAfterMs,
+    calls,
+    now,
+    logger,
+  });
+  const legacy =
+    options.sessions === 'stored'
+      ? createStreamableHttp({ sessions: registry, url, calls, gate })
+      : createStatelessTransport({
+          conversations: passing,
+          url,
+          gate,
+          calls,
+          stopped: stopping.signal,
+          access,
+          logger,
+        });
+  const modern = createStreamableHttp2026({
+    source,
+    conversations: passing,
+    declareExtensions,
+    served,
+    url,
+    gate,
+    calls,
+    accessWatch: access,
+    seal,
+    streams,
+    streamAfterMs,
+    now,
+    logger,
+  });
+  const sse = createSseTransport({
+    conversations,
+    postUrl: urls.messages,
+    gate: gateAt(urls.sse),
+    calls,
+    accessWatch: access,
+    streams,
+    logger,
+  });
+  const rest = createRestTransport({
+    conversations: passing,
+    url: urls.rest,
+    gate: gateAt(urls.rest),
+    calls,
+    access,
+    stopped: stopping.signal,
+    logger,
+  });
+  const { toolCallLimit } = options;
+  /** Counts the tool calls of a body before any of them runs (FA-32). */
+  const bounded = <Body extends Posted | undefined>(
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+  ): typeof serve => {
+    if (!toolCallLimit) return serve;
+    return async (exchange, posted) => {
+      const calledTools = posted?.messages.operations.filter(({ kind }) => kind === 'tool') ?? [];
+      if (!posted || calledTools.length === 0) return serve(exchange, posted);
+      const waitSeconds = toolCallLimit.take(
+        exchange.authInfo,
+        calledTools.map(({ name }) => name),
+      );
+      if (waitSeconds === 0) return serve(exchange, posted);
+      const { isBatch, requests } = posted.messages;
+      const [request] = isBatch ? [] : requests;
+      return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
+    };
+  };
+  const serveRest = withPreflight(
+    {
+      checkMethod: ({ method }) => checkRestMethod(method),
+      checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
+      body,
+    },
+    bounded(rest),
+  );
+  let isClosing = false;
+
+  const { requestLimit } = options;
+  const counted = (serve: Serve): Serve => {
+    if (!requestLimit) return serve;
+    return async (exchange) => {
+      const waitSeconds = await requestLimit.take(exchange.authInfo);
+      return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
+    };
+  };
+  const { upstreams } = options;
+  /** Expands the scopes of the caller, and rejects requests while the server stops. */
+  const enter = (uncounted: Serve): Serve => {
+    const serve = counted(uncounted);
+    return async (exchange) => {
+      if (isClosing) return closing;
+      const caller = gate.effective(exchange.authInfo);
+      exchange.authInfo = upstreams ? withUpstreams(caller, upstreams) : caller;
+      return serve(exchange);
+    };
+  };
+  /** Rejects a body that arrives after the server stopped, so that it restores no session. */
+  const untilStopped = (serve: Serve): Serve => {
+    return async (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
+  };
+  const enterRest = enter(serveRest);
+  return {
+    streamableHttp: enter(
+      createDispatch(
+        {
+          legacy: untilStopped(bounded(legacy)),
+          modern: bounded(modern.serve),
+        },
+        body,
+      ),
+    ),
+    sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
+    messages: enter(withPreflight({ ...only('POST'), body }, bounded(sse.post))),
+    async rest(exchange) {
+      const refusal = await enterRest(exchange);
+      return refusal && closingConnection(refusal);
+    },
+    load: () => ({ sessions: registry.held(), calls: calls.total() }),
+    toolsOf: createScopeTools({
+      list: modern.listTools,
+      gate,
+      isPersonal: ['each', 'principal', 'account'].includes(source.sharing),
+      patienceMs: 1000,
+      keptMs: 30_000,
+      nowMs: () => performance.now(),
+    }),
+    accountSessions: createAccountSessions(options.store, registry),
+    async close(patienceMs) {
+      isClosing = true;
+      modern.endListening();
+      registry.endStreams();
+      await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
+      stopping.abort();
+      await Promise.all([registry.close(), sse.close(), modern.close()]);
+      await Promise.all([conversations.close(), passing.close()]);
+    },
+  };
+}
+
+/** The checks of a path that serves one method. */
+function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'body'> {
+  return {
+    checkMethod: ({ method }) =>
+      method === allowed ? undefined : { reason: 'method_not_allowed', headers: { Allow: allowed } },
+    // Responses to POSTs are sent on the stream, so `Accept` does not matter.
+    checkAccept: ({ method, headers }) =>
+      method === 'GET' ? checkAccept(method, headerOf(headers, 'accept')) : undefined,
   };
 }

@@ -62,8 +62,8 @@ function inOrder<Item>({ name, items, keyOf }: PagedList<Item>): { key: string; 
 export interface Cursors {
   /**
    * Returns the cursor of a position.
-   * @param name what the list is called
-   * @param scope whose list it is
+   * @param name of the list
+   * @param scope owner of the list
    */
   write(position: string, name: string, scope: string | undefined): string;
   /** @throws ProtocolError with -32602 for a cursor that was not given out for this list and scope (C6-06) */

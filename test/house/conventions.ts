@@ -135,7 +135,7 @@ const isHeaders = (node: ESTree.Expression | ESTree.Super | null): boolean =>
 
 /**
  * Finds reads of one fixed header of a request: `headers.accept`, `headers['accept']`, `const { accept } = headers`. V8
- * compiles them anew for each order in which clients send their headers; `headerOf` of mcp/checks/header.ts does not need it.
+ * compiles them anew for each order in which clients send their headers; `headerOf` of mcp/http/dispatch.ts does not need it.
  * @param source a parsed file
  * @returns `path:line` of each
  */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forbiddenImports, importCircles, reachablePackages } from './imports.ts';
+import { forbiddenImports, idleDoors, importCircles, reachablePackages } from './imports.ts';
 import { nativePackages, rooms } from './rooms.ts';
 import { parseSource, readSources } from './sources.ts';
 
@@ -9,6 +9,15 @@ describe('who may import whom', () => {
   it('is kept by every file of src', () => {
     expect(sources.length).toBeGreaterThan(0);
     expect(forbiddenImports(rooms, sources)).toEqual([]);
+  });
+
+  it('has no door that is not used', () => {
+    expect(idleDoors(rooms, sources)).toEqual([]);
+    const table = [{ name: 'oauth', may: [], doors: ['oauth/a.ts', 'oauth/b.ts'] }];
+    const inside = parseSource('src/oauth/c.ts', "import './a.ts';");
+    expect(idleDoors(table, [inside, parseSource('src/net/d.ts', "import '../oauth/b.ts';")])).toEqual([
+      'oauth/a.ts',
+    ]);
   });
 
   it('has one row a room, and each row names rooms that exist', () => {
@@ -31,6 +40,8 @@ describe('who may import whom', () => {
     ['src/client/token.ts', "import './node/loopback.ts';", 'client may not import client/node'],
     ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/storage.ts';", 'only types of storage'],
     ['src/cli/main.ts', "export * from '../mcp/endpoint.ts';", 'cli may not import mcp'],
+    ['src/gateway/a.ts', "import '../mcp/endpoint.ts';", 'gateway imports mcp past its doors'],
+    ['src/app/a.ts', "import type { E } from '../mcp/endpoint.ts';", 'app imports mcp past its doors'],
     ['src/oauth/a.ts', "import '../support/a.ts';", 'stands in no room'],
     ['src/shed/a.ts', '', 'stands in no room'],
   ])('catches %s with %s', (path, text, sentence) => {
@@ -41,6 +52,7 @@ describe('who may import whom', () => {
 
   it.each([
     ['src/mcp/endpoint.ts', "import Koa from 'koa';"],
+    ['src/gateway/a.ts', "import { isRecord } from '../mcp/protocol.ts';"],
     ['src/mcp/notes/a.ts', "import type { NoteStore } from '../../storage/storage.ts';"],
     ['src/mcp/notes/a.ts', "export { type NoteStore } from '../../storage/storage.ts';"],
     ['src/client/node/loopback.ts', "import { createServer } from 'node:http'; import '../token.ts';"],

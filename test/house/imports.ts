@@ -30,13 +30,23 @@ function forbidsPackage(room: Room, path: string, specifier: string): boolean {
   );
 }
 
+/** Returns whether a file of another room imports a file that is no door. Rooms within a room know what is behind its doors. */
+function isPastDoors({ name, doors }: Room, path: string, { to }: Import): boolean {
+  return (
+    doors !== undefined && !path.startsWith(`src/${name}/`) && !doors.some((door) => to === `src/${door}`)
+  );
+}
+
 function objection(rooms: readonly Room[], room: Room, path: string, found: Import): string | undefined {
   if (found.isPackage) {
     return forbidsPackage(room, path, found.to) ? `${room.name} never imports ${found.to}` : undefined;
   }
   const target = roomOf(rooms, found.to);
   if (target === undefined) return `${found.to} stands in no room`;
-  if (target === room || room.may.includes(target.name)) return undefined;
+  if (target === room) return undefined;
+  if (isPastDoors(target, path, found))
+    return `${room.name} imports ${target.name} past its doors (${found.to}): import ${target.doors?.join(' or ')}, or name a new door in test/house/rooms.ts`;
+  if (room.may.includes(target.name)) return undefined;
   if (room.except?.some(({ file, may }) => path === `src/${file}` && may?.includes(target.name)))
     return undefined;
   if (room.mayTypesOf?.includes(target.name)) {
@@ -62,6 +72,20 @@ export function forbiddenImports(rooms: readonly Room[], files: readonly Importe
       .filter((sentence) => sentence !== undefined)
       .map((sentence) => `${path}: ${sentence}`);
   });
+}
+
+/** Finds doors that no other room uses. */
+export function idleDoors(rooms: readonly Room[], files: readonly Importer[]): string[] {
+  const used = new Set(
+    files.flatMap(({ path, imports }) => {
+      const within = (room: Room | undefined): boolean =>
+        room !== undefined && path.startsWith(`src/${room.name}/`);
+      return imports
+        .filter(({ to, isPackage }) => !isPackage && !within(roomOf(rooms, to)))
+        .map(({ to }) => to);
+    }),
+  );
+  return rooms.flatMap(({ doors = [] }) => doors.filter((door) => !used.has(`src/${door}`)));
 }
 
 /**

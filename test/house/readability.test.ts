@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { crumbs, idleDoors, importsPastDoors, questioningDocstrings } from './readability.ts';
-import { type Room, rooms } from './rooms.ts';
+import { crumbs, questioningDocstrings } from './readability.ts';
 import { parseSource, readSources, root } from './sources.ts';
 
 const sources = readSources('src');
@@ -18,11 +17,6 @@ describe('a stranger', () => {
     expect(crumbs(sources, allowedCrumbs)).toEqual([]);
     const paths = new Set(sources.map(({ path }) => path));
     expect([...allowedCrumbs].filter((path) => !paths.has(path))).toEqual([]);
-  });
-
-  it('reads of each room its doors, and nothing behind them from another room', () => {
-    expect(importsPastDoors(rooms, sources)).toEqual([]);
-    expect(idleDoors(rooms, sources)).toEqual([]);
   });
 
   it('can read the subjects of the last 60 commits in a list: none has over 72 characters', () => {
@@ -60,17 +54,5 @@ describe('the checks for strangers', () => {
     ]);
     expect(crumbs([few, first], new Set([few.path]))).toEqual([]);
     expect(crumbs([few, first, second], new Set())).toEqual([]);
-  });
-
-  it('name the doors of a room to those who come in elsewhere, and doors that nobody uses', () => {
-    const table: Room[] = [
-      { name: 'oauth', may: [], doors: ['few.ts', 'first.ts'] },
-      { name: 'net', may: ['oauth'] },
-    ];
-    const past = parseSource('src/net/a.ts', "import '../oauth/second.ts'; import '../oauth/few.ts';");
-    expect(importsPastDoors(table, [past, first])).toEqual([
-      'src/net/a.ts imports src/oauth/second.ts, which is no door of oauth: import few.ts or first.ts, or name a new door in test/house/rooms.ts.',
-    ]);
-    expect(idleDoors(table, [past])).toEqual(['src/oauth/first.ts']);
   });
 });

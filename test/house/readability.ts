@@ -1,5 +1,3 @@
-import { type Importer, roomOf } from './imports.ts';
-import type { Room } from './rooms.ts';
 import type { Source } from './sources.ts';
 
 const opening = /^(What|Who|Whose|Whom|Whether|How|Where|When|Which|Why)\b/;
@@ -33,40 +31,4 @@ export function crumbs(sources: readonly Source[], allowed: ReadonlySet<string>)
     if (only === undefined || more.length > 0) return [];
     return [`${path} has under ${fewLines} lines and one importer: make it a paragraph of ${only.path}.`];
   });
-}
-
-/** Returns whether a file stands in a room, or in a room within it: those know what is behind its doors. */
-function isInside(path: string, { name }: Room): boolean {
-  return path.startsWith(`src/${name}/`);
-}
-
-/** Returns a sentence for each import of a file that is no door of its room. */
-export function importsPastDoors(rooms: readonly Room[], files: readonly Importer[]): string[] {
-  return files.flatMap(({ path, imports }) =>
-    imports.flatMap(({ to, isPackage }) => {
-      const room = isPackage ? undefined : roomOf(rooms, to);
-      if (room?.doors === undefined || isInside(path, room)) return [];
-      if (room.doors.some((door) => to === `src/${room.name}/${door}`)) return [];
-      return [
-        `${path} imports ${to}, which is no door of ${room.name}: import ${room.doors.join(' or ')}, or name a new door in test/house/rooms.ts.`,
-      ];
-    }),
-  );
-}
-
-/** Doors that nobody outside of their room imports. */
-export function idleDoors(rooms: readonly Room[], files: readonly Importer[]): string[] {
-  const imported = new Set(
-    files.flatMap(({ path, imports }) =>
-      imports
-        .filter(({ to, isPackage }) => {
-          const room = isPackage ? undefined : roomOf(rooms, to);
-          return room !== undefined && !isInside(path, room);
-        })
-        .map(({ to }) => to),
-    ),
-  );
-  return rooms.flatMap(({ name, doors = [] }) =>
-    doors.map((door) => `src/${name}/${door}`).filter((path) => !imported.has(path)),
-  );
 }

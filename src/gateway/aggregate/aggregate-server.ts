@@ -5,13 +5,11 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
-import { callerOf } from '../../mcp/caller.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { InitializeParams, JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
-import { internalError, methodNotFound, requestCancelled } from '../../mcp/json-rpc-errors.ts';
-import type { McpLike } from '../../mcp/mcp-like.ts';
+import { callerOf, internalError, methodNotFound, requestCancelled } from '../../mcp/building-blocks.ts';
+import type { McpLike } from '../../mcp/index.ts';
 import type { Cursors } from '../../mcp/paging.ts';
+import type { InitializeParams, JsonRpcError, Message, RequestMessage, Sender } from '../../mcp/protocol.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';

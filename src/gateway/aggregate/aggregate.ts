@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createConversations } from '../../mcp/conversations/index.ts';
-import { createCursors } from '../../mcp/paging.ts';
+import { createConversations, createCursors } from '../../mcp/building-blocks.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { BackendStatus, GatewayBackend } from '../backends/gateway-backend.ts';
 import { AggregateServer } from './aggregate-server.ts';

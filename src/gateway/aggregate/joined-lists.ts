@@ -1,9 +1,7 @@
 import { isSpecType, specTypeSchemas } from '@modelcontextprotocol/server';
 import { plainJson } from '../../collections/exact-json.ts';
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { Sender } from '../../mcp/conversations/conversation.ts';
-import type { Cursors } from '../../mcp/paging.ts';
+import type { Cursors } from '../../mcp/building-blocks.ts';
+import { isRecord, type RequestMessage, type Sender } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';

@@ -1,14 +1,14 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
 import type {
   Conversation,
   Conversations,
   InitializeParams,
   InitializeResult,
   JsonRpcError,
+  Message,
   Sender,
-} from '../../mcp/conversations/conversation.ts';
+} from '../../mcp/protocol.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import { backendError } from '../backends/backend-errors.ts';
 
 /** One of several backends, shared by all conversations with it. */

@@ -1,6 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
+import type { JsonRpcError, Message, Sender } from '../../mcp/protocol.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import type { Member } from './member.ts';

@@ -1,6 +1,4 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { isRecord, type JsonRpcError, type Message, type RequestMessage } from '../../mcp/protocol.ts';
 import { finalName, finalUri, type Split, splitName, splitUri } from './final-names.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
-import { maxValues } from '../../mcp/checks/json.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import type { Refusal } from '../../mcp/refusal.ts';
+import type { Refusal } from '../../mcp/building-blocks.ts';
+import { maxValues } from '../../mcp/building-blocks.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a backend does not respond; it is `data.reason` of the error. */

@@ -1,4 +1,4 @@
-import type { ServerSource } from '../../mcp/server-source.ts';
+import type { ServerSource } from '../../mcp/protocol.ts';
 
 /** State of a backend, for its operator. */
 export interface BackendStatus {

@@ -1,5 +1,4 @@
-import type { Message } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord, type Message } from '../../mcp/protocol.ts';
 
 const lists = ['tools', 'prompts', 'resources'];
 

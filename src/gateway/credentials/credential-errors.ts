@@ -1,5 +1,5 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing-input.ts';
+import { type MissingInput, withMissingInput } from '../../mcp/building-blocks.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Reason why a caller's credentials are not available for a backend; it is `data.reason` of the error. */

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
-import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
+import { patienceOf, withMissingInput } from '../../mcp/building-blocks.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { type CredentialPlace, checkFits, type ValueSource } from './create-credentials.ts';
 import {

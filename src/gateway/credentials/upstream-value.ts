@@ -1,7 +1,5 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
-import { inputOfLink } from '../../mcp/upstreams/link-needed.ts';
-import type { MissingLink } from '../../mcp/upstreams/upstream-access.ts';
+import { inputOfLink, type MissingLink, patienceOf } from '../../mcp/building-blocks.ts';
+import type { JsonRpcError } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {

@@ -1,11 +1,14 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../client/transports/session-memory.ts';
-import { callerOf } from '../../mcp/caller.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { isLogLevel, noSuchLevel } from '../../mcp/conversations/log-level.ts';
-import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { callerOf, isLogLevel, missingInputOf, noSuchLevel } from '../../mcp/building-blocks.ts';
+import type {
+  InitializeResult,
+  JsonRpcError,
+  McpLike,
+  Message,
+  RequestMessage,
+  ServerSource,
+} from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';

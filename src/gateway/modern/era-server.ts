@@ -4,11 +4,8 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { callerOf } from '../../mcp/caller.ts';
-import type { Message } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import type { McpLike } from '../../mcp/mcp-like.ts';
-import type { Backend, Caller } from '../../mcp/modern/backend.ts';
+import { callerOf } from '../../mcp/building-blocks.ts';
+import type { Backend, Caller, JsonRpcError, McpLike, Message } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

@@ -1,7 +1,6 @@
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import type { Answer, Caller } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import type { Answer, Caller, JsonRpcError } from '../../mcp/protocol.ts';
+import { modernRevision } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

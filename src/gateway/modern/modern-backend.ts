@@ -1,7 +1,6 @@
 import { paramHeaders } from '../../client/transports/param-headers.ts';
-import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts';
-import { discoverBy } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
+import { createRecentSchemas, discoverBy } from '../../mcp/building-blocks.ts';
+import type { Answer, Backend, Call, Caller } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Discoveries, namesModern } from './eras.ts';
 import { ModernCall, ModernListening } from './modern-call.ts';

@@ -1,9 +1,14 @@
 import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { Answer, Call, ChangeListener } from '../../mcp/modern/backend.ts';
-import { type Change, changeOf } from '../../mcp/modern/changes.ts';
-import { progressTokenOf, withIds } from '../../mcp/modern/inner-ids.ts';
-import { listenMethod, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
+import { changeOf, listenMethod, progressTokenOf, withIds } from '../../mcp/building-blocks.ts';
+import type {
+  Answer,
+  Call,
+  Change,
+  ChangeListener,
+  Message,
+  RequestMessage,
+  SubscriptionFilter,
+} from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { withoutCallerAuth } from '../backends/message-rewrites.ts';

@@ -1,6 +1,4 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import type { Answer, Caller, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import type { BackendFailure, FullLimit } from '../backends/backend-errors.ts';
 
 /** Details of a failure for the operator. */

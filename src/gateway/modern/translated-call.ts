@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type RequestId, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { legacyRevisions, newestLegacyRevision } from '../../mcp/checks/era.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { resultNotServed } from '../../mcp/json-rpc-errors.ts';
-import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
+import { resultNotServed } from '../../mcp/building-blocks.ts';
+import type {
+  Answer,
+  Backend,
+  Caller,
+  InitializeResult,
+  JsonRpcError,
+  Message,
+  RequestMessage,
+} from '../../mcp/protocol.ts';
+import { legacyRevisions, newestLegacyRevision } from '../../mcp/protocol.ts';
 import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 

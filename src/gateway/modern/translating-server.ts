@@ -1,17 +1,17 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { callerOf } from '../../mcp/caller.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
-import type { McpLike } from '../../mcp/mcp-like.ts';
-import type { Backend, Call, Caller } from '../../mcp/modern/backend.ts';
-import type { Change } from '../../mcp/modern/changes.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
-import {
-  honouredFilter,
-  listenMethod,
-  type SubscriptionFilter,
-} from '../../mcp/modern/subscription-filter.ts';
+import { callerOf, honouredFilter, listenMethod, methodNotFound } from '../../mcp/building-blocks.ts';
+import type { McpLike } from '../../mcp/index.ts';
+import type {
+  Backend,
+  Call,
+  Caller,
+  Change,
+  Message,
+  RequestMessage,
+  SubscriptionFilter,
+} from '../../mcp/protocol.ts';
+import { modernRevision } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { ClientQuestions, initializeResult, type LegacyAnswer, TranslatedCall } from './translated-call.ts';
 

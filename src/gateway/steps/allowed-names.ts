@@ -1,4 +1,4 @@
-import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/checks/uri-spellings.ts';
+import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/building-blocks.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import {
   type Answer,

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { plainJson } from '../../collections/exact-json.ts';
 import { FairQueue } from '../../collections/fair-queue.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { missingInputOf } from '../../mcp/building-blocks.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';

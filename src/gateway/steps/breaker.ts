@@ -1,4 +1,4 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import type { RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';

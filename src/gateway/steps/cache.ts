@@ -1,5 +1,5 @@
 import { plainJson } from '../../collections/exact-json.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { Message, RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Answer, lists, type Next, type Passing, type Step } from './step.ts';
 

@@ -1,7 +1,5 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
-import { readOperations } from '../../mcp/reading/operations.ts';
+import { internalError, invalidParams, readOperations } from '../../mcp/building-blocks.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';

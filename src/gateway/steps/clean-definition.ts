@@ -1,4 +1,4 @@
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { isTooLarge, withoutTransportMeta } from './definition-hash.ts';
 import type { Entry } from './step.ts';

@@ -1,8 +1,6 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { missingInputOf } from '../../mcp/building-blocks.ts';
+import { isRecord, type JsonRpcError, type Message } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import {

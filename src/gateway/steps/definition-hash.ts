@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 import type { Entry } from './step.ts';
 
 /** A hash, and the hashed definition as JSON if it is short enough to store. */

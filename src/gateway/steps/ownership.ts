@@ -1,10 +1,7 @@
 import { setBounded } from '../../collections/caches.ts';
 import { plainJson } from '../../collections/exact-json.ts';
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { openElicitations } from '../../mcp/conversations/elicitations.ts';
-import type { Seal } from '../../mcp/seal.ts';
+import { openElicitations } from '../../mcp/building-blocks.ts';
+import { isRecord, type JsonRpcError, type RequestMessage, type Seal } from '../../mcp/protocol.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';

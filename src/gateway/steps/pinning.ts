@@ -1,5 +1,4 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord, type RequestMessage } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { maxInstructionsLength } from './definition-hash.ts';
 import type { ChangedDefinition, DefinitionKind, DefinitionPins } from './definition-pins.ts';

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
-import { patienceOf, withoutPatience } from '../../mcp/upstreams/caller-upstreams.ts';
+import {
+  type CallContext,
+  callerOf,
+  patienceOf,
+  requestCancelled,
+  toSdkAuthInfo,
+  withoutPatience,
+} from '../../mcp/building-blocks.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Chain, SteppedRequest, type Way } from './chain.ts';

@@ -1,5 +1,5 @@
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
-import { isRecord } from '../../mcp/checks/record.ts';
+import { isRecord } from '../../mcp/protocol.ts';
 
 /** Maximum length of the description of a fault, in characters. */
 const maxSaid = 1000;

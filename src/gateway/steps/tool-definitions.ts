@@ -1,7 +1,5 @@
-import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
-import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { missingInputOf, patienceOf } from '../../mcp/building-blocks.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { waitFor } from '../credentials/credentials.ts';

@@ -1,10 +1,7 @@
-import type { Message } from '../../mcp/checks/messages.ts';
-import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
-import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backend.ts';
+import { createRecentSchemas, requestCancelled } from '../../mcp/building-blocks.ts';
+import type { McpLike, ServerSource } from '../../mcp/index.ts';
 import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
-import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
-import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
-import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
+import type { Backend, Call, Answer as HttpAnswer, Message, SubscriptionFilter } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain, SteppedRequest, type Way } from './chain.ts';
 import { PolicyTransport } from './policy-transport.ts';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -8,17 +9,19 @@ import {
 } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Message, RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import type {
-  Conversation,
-  InitializeResult,
-  JsonRpcError,
-  Listener,
-} from '../conversations/conversation.ts';
-import { heldBytesExceeded } from '../json-rpc-errors.ts';
-import { textLength } from '../streams/held-writer.ts';
-import type { Answer, Call } from './backend.ts';
+import { textLength } from '../http/node-reply.ts';
+import {
+  type Answer,
+  type Call,
+  type Conversation,
+  type InitializeResult,
+  isRecord,
+  type JsonRpcError,
+  type Listener,
+  type Message,
+  type RequestMessage,
+} from '../protocol.ts';
+import { heldBytesExceeded } from '../sdk/json-rpc-errors.ts';
 import {
   embeddedRequest,
   inputMethods,
@@ -26,34 +29,32 @@ import {
   missingFor,
   urlElicitations,
 } from './client-inputs.ts';
-import { serverGone } from './error-answer.ts';
-import { progressTokenOf } from './inner-ids.ts';
-import { modernError, modernResult } from './older-results.ts';
-import type { ParkedCalls } from './parked-calls.ts';
+import { progressTokenOf } from './envelope.ts';
+import { serverGone } from './error-answers.ts';
+import { modernError, modernResult } from './legacy-results.ts';
 
-/** Milliseconds between questions that a server asks together: it may run in another process. */
+/** Time in which requests of a server are collected, in milliseconds: it may run in another process. */
 const gatheringMs = 10;
 
-/** Calls back when the access of a caller is revoked, not when their token expires. @returns stops watching */
+/** Calls back if the access of a caller is revoked, not if the token expires. @returns stops watching */
 export type WatchRevoked = (authInfo: AuthInfo, revoked: () => void) => () => void;
 
-/** A message of a server, as an answer. */
+/** A message of a server, which may be a response. */
 type Heard = Message & { result?: Record<string, unknown>; error?: JsonRpcError };
 
 /**
- * One call of a client of 2026-07-28 in a conversation of an older revision. When the server asks its client something,
- * the call is answered with what is asked, and waits; the retry goes on with the very same call, so that nothing runs
- * twice.
+ * One call of a client of 2026-07-28 in a conversation of an older revision. If the server sends its client a request,
+ * the call returns `input_required` and waits. The retry continues the same call, so that nothing runs twice.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-06)
  */
 export class BridgedCall implements Listener {
-  /** The request as the server knows it. */
+  /** The request in the form for the server. */
   readonly #request: RequestMessage;
   readonly #principal: string;
   readonly #parked: ParkedCalls<BridgedCall>;
   readonly #onOver: () => void;
   readonly #watch: WatchRevoked | undefined;
-  /** The request of the client that waits for an answer now; none while the call is parked. */
+  /** The client's request that waits now; undefined while the call is parked. */
   #call: Call | undefined;
   #conversation: Conversation | undefined;
   #initialized: InitializeResult | undefined;
@@ -61,12 +62,12 @@ export class BridgedCall implements Listener {
   readonly #questions = new Map<string, RequestMessage>();
   #questionCount = 0;
   #isAsking = false;
-  /** The answer, if it came while nobody waited. */
+  /** The response, if it came while no request waited. */
   #answer: Answer | undefined;
   #isOver = false;
 
   /**
-   * @param onOver called once, when the server has nothing to do with it any more
+   * @param onOver called once, when the call is over at the server
    * @param watch ends the call if the access of its client is revoked while it is parked
    */
   constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void, watch?: WatchRevoked) {
@@ -91,13 +92,13 @@ export class BridgedCall implements Listener {
     conversation.say(this.#request, caller);
   }
 
-  /** Goes on for a client that came back with input. */
+  /** Continues for a client that returned with input. */
   resume(call: Call): void {
     this.#call = call;
     const responses = call.request.params?.inputResponses;
     for (const [key, question] of this.#questions) {
       const response = isRecord(responses) && Object.hasOwn(responses, key) ? responses[key] : undefined;
-      // A response that is missing is asked for again (C4-04).
+      // A missing response is requested again (C4-04).
       if (!isRecord(response)) continue;
       this.#questions.delete(key);
       this.#say({ jsonrpc: '2.0', id: question.id, result: response } as Message, call);
@@ -117,7 +118,7 @@ export class BridgedCall implements Listener {
     this.finish(serverGone);
   }
 
-  /** Returns the answer to who waits for it, now or when they come back, and ends the conversation. */
+  /** Sends the response, now or when the client returns, and ends the conversation. */
   finish(answer: Answer): void {
     this.#end();
     const call = this.#call;
@@ -126,7 +127,7 @@ export class BridgedCall implements Listener {
     else this.#answer = textLength(answer.result) > maxParkedLength ? tooLargeToPark : answer;
   }
 
-  /** Cancels the call: the server is told, and nobody hears of it any more (B5-14). */
+  /** Cancels the call at the server. Nothing more is sent for it (B5-14). */
   cancel(): void {
     const call = this.#call;
     this.#call = undefined;
@@ -147,7 +148,7 @@ export class BridgedCall implements Listener {
       });
   }
 
-  /** If URLs must be opened first, the call has ended and is sent again as a new one: no state is needed. */
+  /** If the user must open URLs first, the call has ended and is sent again as a new one: no state is needed. */
   #errorAnswer(error: JsonRpcError): Answer {
     const elicitations = inputMethods.has(this.#request.method) ? urlElicitations(error) : undefined;
     if (!elicitations || !this.#call) return modernError(error, this.#request);
@@ -176,7 +177,7 @@ export class BridgedCall implements Listener {
     }
   }
 
-  /** Questions that are asked together go to the client together. */
+  /** Requests that the server sends together go to the client together. */
   #ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
@@ -230,8 +231,8 @@ export class BridgedCall implements Listener {
 }
 
 /**
- * Members of `_meta` that only 2026-07-28 has. A server that speaks it too, elsewhere, takes a request with it for a
- * modern one.
+ * Members of `_meta` that only 2026-07-28 has. A server in another process that also speaks 2026-07-28 would serve a
+ * request with them in that revision.
  */
 const envelope: ReadonlySet<string> = new Set([
   PROTOCOL_VERSION_META_KEY,
@@ -248,7 +249,7 @@ function olderParams(params: Message['params']): Record<string, unknown> {
   return Object.keys(_meta).length > 0 ? { ...others, _meta } : others;
 }
 
-/** Longest answer that is kept for a client that may come back, in characters. */
+/** Maximum length of a response that is kept for a returning client, in characters. */
 const maxParkedLength = 1_000_000;
 
 const tooLargeToPark: Answer = { status: 503, error: heldBytesExceeded };
@@ -260,3 +261,65 @@ const tooManyParked: Answer = {
     message: 'Too many calls of this client wait for input. Answer some of them first.',
   },
 };
+
+/** A call that waits for its client to return with input. */
+export interface Parkable {
+  /** Called if the client does not return in time. */
+  cancel(): void;
+}
+
+interface Parked<Call> {
+  call: Call;
+  principal: string;
+  timer: NodeJS.Timeout;
+  unwatch: () => void;
+}
+
+/** Milliseconds that a call waits for its client; as long as its request state lasts. */
+const waitMs = 600_000;
+
+/** Calls that wait in memory, each under a name that cannot be guessed. */
+export class ParkedCalls<Call extends Parkable> {
+  readonly #parked = new Map<string, Parked<Call>>();
+  readonly #counts = new Map<string, number>();
+  readonly #maxPerPrincipal: number;
+
+  constructor(maxPerPrincipal: number) {
+    this.#maxPerPrincipal = maxPerPrincipal;
+  }
+
+  /**
+   * Stores a waiting call.
+   * @param principal see `principalKey`
+   * @param watch calls back when the access of the caller is revoked, which cancels the call; returns what stops it
+   * @returns its name; undefined if too many calls of the principal wait
+   */
+  park(call: Call, principal: string, watch?: (revoked: () => void) => () => void): string | undefined {
+    const count = this.#counts.get(principal) ?? 0;
+    if (count >= this.#maxPerPrincipal) return undefined;
+    const name = randomBytes(16).toString('base64url');
+    const giveUp = (): void => this.take(name, principal)?.cancel();
+    const timer = setTimeout(giveUp, waitMs).unref();
+    this.#parked.set(name, { call, principal, timer, unwatch: watch?.(giveUp) ?? (() => undefined) });
+    this.#counts.set(principal, count + 1);
+    return name;
+  }
+
+  /** Removes and returns a call, for its own principal only. */
+  take(name: string, principal: string): Call | undefined {
+    const parked = this.#parked.get(name);
+    if (parked?.principal !== principal) return undefined;
+    this.#parked.delete(name);
+    clearTimeout(parked.timer);
+    parked.unwatch();
+    const left = (this.#counts.get(principal) ?? 0) - 1;
+    if (left > 0) this.#counts.set(principal, left);
+    else this.#counts.delete(principal);
+    return parked.call;
+  }
+
+  /** Cancels all that wait. */
+  cancelAll(): void {
+    for (const [name, { principal }] of this.#parked) this.take(name, principal)?.cancel();
+  }
+}

@@ -1,12 +1,9 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import { usesTools } from '../conversations/client-abilities.ts';
-import type { JsonRpcError } from '../conversations/conversation.ts';
-import type { Answer, Call } from './backend.ts';
+import { type Answer, type Call, isRecord, type JsonRpcError, type RequestMessage } from '../protocol.ts';
+import { usesTools } from '../sdk/negotiation.ts';
 
-/** Methods that may answer that they need input (C4-01). */
+/** Methods that may return `input_required` (C4-01). */
 export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** Requests for input that a server may make: sampling, elicitation and roots. */
@@ -17,7 +14,7 @@ export function isInputRequest({ method }: RequestMessage): boolean {
   return inputs.has(method);
 }
 
-/** A request of a server as it stands in `inputRequests`: without id, and without `_meta` of the older connection. */
+/** Returns a request of a server in the form of `inputRequests`: without id, and without `_meta` of the older revision. */
 export function embeddedRequest({ method, params }: RequestMessage): Record<string, unknown> {
   if (params === undefined) return { method };
   const { _meta, ...asked } = params;
@@ -28,8 +25,8 @@ export function embeddedRequest({ method, params }: RequestMessage): Record<stri
 const urlElicitationRequired = -32042;
 
 /**
- * Reads an error that says which URLs must be opened before the call is sent again.
- * @returns a request for each; undefined if the error says something else
+ * Reads an error that names the URLs to open before the call is sent again.
+ * @returns a request for each URL; undefined for other errors
  */
 export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] | undefined {
   const elicitations = isRecord(data) ? data.elicitations : undefined;
@@ -76,8 +73,8 @@ export function declaredCapabilities({
 }
 
 /**
- * Returns the answer to a call during which a server asks its client for what that did not declare; undefined if it did
- * (C3-05, FA-31).
+ * Returns the error for a call if a server's requests need a capability that the client did not declare (C3-05, FA-31).
+ * @returns undefined if the client declared all of them
  */
 export function missingFor(
   call: Pick<Call, 'request'>,

@@ -2,24 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   classifyInboundRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
+  type RequestId,
 } from '@modelcontextprotocol/server';
-import { isExactNumber } from '../../collections/exact-json.ts';
+import { isExactNumber, isId } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { headerOf } from '../checks/header.ts';
-import type { Message } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import type { Posted } from '../transports/transport.ts';
-import type { Answer } from './backend.ts';
-import { progressTokenOf, withIds } from './inner-ids.ts';
-
-/** The revision all of this serves. */
-export const modernRevision = '2026-07-28';
+import { headerOf } from '../http/dispatch.ts';
+import type { Posted } from '../http/exchange.ts';
+import { type Answer, isRecord, type Message, modernRevision } from '../protocol.ts';
 
 /**
- * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision
- * that is served.
- * @returns the answer if it is not
+ * Checks that a message is a complete one of 2026-07-28: alone, with the required `_meta`, and of a served revision.
+ * @returns the error response; undefined if the message is valid
  * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
  */
 export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }: Posted): Answer | undefined {
@@ -42,7 +38,7 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }:
   return { status: 400, error: { code: errorCodes.unsupportedProtocolVersion, message, data } };
 }
 
-/** Returns a message to the SDK, which reads no id and no progress token beyond 2^53. */
+/** Returns the message in a form for the SDK, which reads no id and no progress token beyond 2^53. */
 function withReadableIds(value: unknown, [message]: readonly Message[]): unknown {
   if (message?.id === undefined) return value;
   const isReadable = !isExactNumber(message.id) && !isExactNumber(progressTokenOf(message));
@@ -50,9 +46,8 @@ function withReadableIds(value: unknown, [message]: readonly Message[]): unknown
 }
 
 /**
- * Returns true if the message names 2026-07-28 as its revision in body and header. The rest of its `_meta` is left to
- * the server's own check if it has one: {@link checkEnvelope} parses the whole message, which costs more than all the
- * rest of a call.
+ * Returns true if the message names 2026-07-28 in body and header. If the server checks the rest of its `_meta` itself,
+ * this replaces {@link checkEnvelope}, which parses the whole message and costs more than the rest of a call.
  */
 export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
@@ -64,8 +59,29 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
   );
 }
 
-/** Returns true if the message has, beside its revision, what the `_meta` of every request has (C3-01). */
+/** Returns true if the message has the other required members of `_meta` (C3-01). */
 export function hasRequiredMeta({ params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
   return isRecord(meta?.[CLIENT_CAPABILITIES_META_KEY]);
+}
+
+/** Returns the progress token of a request; undefined if it has none, or one that is not a string or number (C6-03). */
+export function progressTokenOf({ params }: Message): RequestId | undefined {
+  const token = (params?._meta as Record<string, unknown> | undefined)?.progressToken;
+  return isId(token) ? token : undefined;
+}
+
+/**
+ * Returns the request with another id, which also replaces its progress token. Unknown members are removed, because the
+ * SDK's servers silently drop a message that has some.
+ * @param id unique among all requests to the server (T-127)
+ */
+export function withIds(request: Message, id: number): JSONRPCMessage {
+  const { method, params } = request;
+  const inner = { jsonrpc: '2.0', id, method } as Pick<JSONRPCRequest, 'jsonrpc' | 'id' | 'method'>;
+  if (params === undefined) return inner;
+  const { progressToken, ...meta } = (params._meta ?? {}) as Record<string, unknown>;
+  if (progressToken === undefined) return { ...inner, params };
+  const hasToken = progressTokenOf(request) !== undefined;
+  return { ...inner, params: { ...params, _meta: hasToken ? { ...meta, progressToken: id } : meta } };
 }

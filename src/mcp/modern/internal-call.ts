@@ -4,13 +4,20 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { RequestMessage } from '../checks/messages.ts';
-import { anyCapabilities } from '../conversations/principal.ts';
-import { withoutPatience } from '../upstreams/caller-upstreams.ts';
-import type { Answer, Backend, Caller, Discovery } from './backend.ts';
-import { modernRevision } from './envelope.ts';
+import {
+  type Answer,
+  type Backend,
+  type Caller,
+  type Discovery,
+  isRecord,
+  type McpLike,
+  modernRevision,
+  type RequestMessage,
+} from '../protocol.ts';
+import { anyCapabilities } from '../sdk/negotiation.ts';
+import { withoutPatience } from '../upstreams/upstream.ts';
 
-/** Writes a request of our own, with the `_meta` that every request of 2026-07-28 has (C3-01). */
+/** Creates a request of Gatehouse itself, with the required `_meta` of 2026-07-28 (C3-01). */
 export function internalRequest(method: string, params: Record<string, unknown>): RequestMessage {
   const _meta = {
     [PROTOCOL_VERSION_META_KEY]: modernRevision,
@@ -28,8 +35,8 @@ const unanswered: Answer = {
 };
 
 /**
- * Asks a server something for ourselves, as the caller who made us ask, whose person is not waited for. What is not
- * answered within ten seconds is cancelled, and answered with an error.
+ * Sends a server a request of Gatehouse itself, on behalf of a caller. It does not wait for the user to link accounts.
+ * A request without a response within ten seconds is cancelled, and returns an error.
  * @param begin see {@link Backend.begin}
  */
 export function internalCall(
@@ -50,7 +57,7 @@ export function internalCall(
 }
 
 /**
- * Asks a server what it can do.
+ * Sends a server `server/discover`.
  * @param begin see {@link Backend.begin}
  */
 export async function discoverBy(begin: Backend['begin'], caller: Caller): Promise<Discovery> {
@@ -60,4 +67,43 @@ export async function discoverBy(begin: Backend['begin'], caller: Caller): Promi
     capabilities: (result.capabilities ?? {}) as Record<string, unknown>,
     serverInfo: meta?.[SERVER_INFO_META_KEY],
   };
+}
+
+/** Maximum number of pages of a list. */
+const maxPages = 100;
+
+/** The tools of a server, as one caller sees them. */
+export interface ToolList {
+  tools: readonly Record<string, unknown>[];
+  /** True if the server answered for every page. */
+  isWhole: boolean;
+  /** The server that answered, if one is known. */
+  by?: McpLike;
+}
+
+/**
+ * Reads every page of a server's `tools/list` on behalf of the gate. The list ends at a cursor that was named before.
+ * @param begin see {@link Backend.begin}
+ * @param caller the caller whose view is read
+ */
+export async function readToolList(begin: Backend['begin'], caller: Caller): Promise<ToolList> {
+  const tools: Record<string, unknown>[] = [];
+  const cursors = new Set<unknown>();
+  let by: McpLike | undefined;
+  let cursor: unknown;
+  for (let page = 0; page < maxPages; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await internalCall(begin, 'tools/list', params, caller);
+    by = answer.by ?? by;
+    const server = by ? { by } : {};
+    // A server without tools does not know the method: the same as an empty list.
+    if (!Array.isArray(answer.result?.tools))
+      return { tools, isWhole: answer.error?.code === errorCodes.methodNotFound, ...server };
+    tools.push(...answer.result.tools.filter(isRecord));
+    cursor = answer.result.nextCursor;
+    // A server that names a cursor again has no more pages.
+    if (cursor === undefined || cursors.has(cursor)) break;
+    cursors.add(cursor);
+  }
+  return { tools, isWhole: true, ...(by ? { by } : {}) };
 }

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Note, NoteStore } from '../../storage/storage.ts';
-import { callerOf } from '../caller.ts';
 import { createPaging } from '../paging.ts';
-import { showNote } from './note-view.ts';
-import { notesScopeRules } from './scopes.ts';
-import { maxNotes } from './tools.ts';
+import type { ScopeRules } from '../scopes/scope-rules.ts';
+import { callerOf } from '../sdk/caller.ts';
+import { maxNotes, showNote } from './tools.ts';
 
 /** Longest name of a note in a listing, in characters. */
 const maxNameLength = 60;
@@ -24,7 +23,7 @@ function nameOf({ text }: Note): string {
 
 /**
  * Registers the account's notes as resources: `notes://` lists them, `notes://{id}` is one. Reading is guarded by the
- * scope rules; a caller who may not read gets a listing without notes.
+ * scope rules; a caller without the scope gets a listing without notes.
  */
 export function registerResources(server: McpServer, notes: NoteStore): void {
   const scopesToRead = notesScopeRules.resources?.[listUri] ?? [];
@@ -68,3 +67,20 @@ export function registerResources(server: McpServer, notes: NoteStore): void {
     return { resources: items, ...rest };
   });
 }
+
+/** The scopes of the notes server, each with the sentence the consent page shows. */
+export const notesScopes: Record<'notes:read' | 'notes:write', string> = {
+  'notes:read': 'Read and search your notes.',
+  'notes:write': 'Add notes, and delete any of your notes.',
+};
+
+/** Scopes that the notes server's tools, prompt and resources need. */
+export const notesScopeRules: ScopeRules = {
+  tools: {
+    add_note: ['notes:write'],
+    search_notes: ['notes:read'],
+    delete_note: ['notes:write'],
+  },
+  prompts: { summarize_notes: ['notes:read'] },
+  resources: { 'notes://': ['notes:read'] },
+};

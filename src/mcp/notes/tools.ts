@@ -1,8 +1,7 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { NoteStore } from '../../storage/storage.ts';
-import { callerOf } from '../caller.ts';
-import { noteSchema, showNote } from './note-view.ts';
+import type { Note, NoteStore } from '../../storage/storage.ts';
+import { callerOf } from '../sdk/caller.ts';
 
 /** Longest note, in characters. */
 export const maxTextLength = 10_000;
@@ -115,4 +114,16 @@ export function registerTools(server: McpServer, notes: NoteStore, now: () => nu
         : failure('This account has no note with that id. Use search_notes to find the id.');
     },
   );
+}
+
+/** A note as tools and resources show it. */
+export const noteSchema = z.object({
+  id: z.string().describe('id of the note, for delete_note'),
+  text: z.string(),
+  createdAt: z.string().describe('when it was added, ISO 8601'),
+});
+
+/** Returns a note as tools and resources show it. */
+export function showNote({ id, text, createdAt }: Note): z.infer<typeof noteSchema> {
+  return { id, text, createdAt: new Date(createdAt * 1000).toISOString() };
 }

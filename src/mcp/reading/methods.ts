@@ -1,7 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import { type Message, type RequestMessage, readFrames } from '../checks/messages.ts';
-import { isRecord } from '../checks/record.ts';
-import { isRefusal } from '../refusal.ts';
+import { isRefusal } from '../http/refusal.ts';
+import { isRecord, type Message, type RequestMessage, readFrames } from '../protocol.ts';
 
 /** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';
@@ -14,8 +13,8 @@ const legacy: readonly Era[] = ['legacy'];
 const modern: readonly Era[] = ['modern'];
 
 /**
- * The methods that revisions define, by who sends them. Tasks, skills and events are not among them: they are refused
- * unless they are opened by name.
+ * The methods that revisions define, by sender. Tasks, skills and events are not among them: they are refused unless they
+ * are opened by name.
  * @see MCP schema of each revision, `ClientRequest`, `ClientNotification`, `ServerRequest`, `ServerNotification`
  */
 const known: Readonly<Record<Side, ReadonlyMap<string, readonly Era[]>>> = {
@@ -106,7 +105,7 @@ export interface ServedMethods {
   passes(method: string, from: Side, era: Era): boolean;
   /** Returns the scopes that an open method needs by itself; undefined if it is not open. */
   scopesOf(method: string): readonly string[] | undefined;
-  /** Leaves of capabilities those whose methods pass (FA-13, T-202). The very object if nothing is left out. */
+  /** Removes capabilities whose methods do not pass (FA-13, T-202). Returns the same object if all pass. */
   capabilities(declared: Record<string, unknown>): Record<string, unknown>;
   /**
    * Returns true if a result is of a kind that a client of the era can be given. A task is one only if tasks are open.
@@ -127,7 +126,7 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
   const isServed = (extension: string): boolean => {
     if (withoutMethods.has(extension)) return true;
     const method = methodOfExtension.get(extension);
-    // Only an operator who opened methods can know what an unknown extension needs.
+    // Only an operator who opened methods can know the methods of an unknown extension.
     return method === undefined ? opened.size > 0 : opened.has(method);
   };
   const isDeclared = (name: string): boolean => {
@@ -204,7 +203,7 @@ export function readInputRequests(value: unknown): Readonly<Record<string, Input
   return areRequests ? (value as Record<string, InputRequest>) : undefined;
 }
 
-/** Returns true if a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
+/** Returns true if a server of 2026-07-28 sends its client only requests that the revision has (C4-01). */
 function areKnownQuestions(value: unknown): boolean {
   const questions = readInputRequests(value);
   return questions !== undefined && Object.values(questions).every(({ method }) => known.server.has(method));

@@ -1,10 +1,10 @@
 import { setBounded } from '../../collections/caches.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import type { ToolList } from '../modern/tool-list.ts';
-import { operationOn } from '../reading/operations.ts';
+import type { ToolList } from '../modern/internal-call.ts';
+import { operationOn } from '../reading/messages.ts';
 import type { ScopeGate } from './scope-gate.ts';
 
-/** Names of the tools that scopes open. */
+/** Names of the tools that scopes allow. */
 export interface ScopeTools {
   /** Scope -> the tools that need it, or need a scope that it includes; some need others, too. */
   byScope: Readonly<Record<string, readonly string[]>>;
@@ -12,29 +12,28 @@ export interface ScopeTools {
   free: readonly string[];
 }
 
-/** Parts of the telling of tools. */
+/** Options of {@link createScopeTools}. */
 export interface ScopeToolsOptions {
   /** Reads the list of tools as a caller sees it. */
   list(caller: AuthInfo): Promise<ToolList>;
   gate: Pick<ScopeGate, 'effective' | 'neededBy'>;
-  /** True if the list depends on who calls; if it does not, one is read for all. */
+  /** True if the list depends on the caller; else one list serves all. */
   isPersonal: boolean;
-  /** Milliseconds that the server's list is waited for. A later list serves the next caller. */
+  /** Maximum wait for the server's list, in milliseconds. A later list serves the next caller. */
   patienceMs: number;
-  /** Milliseconds that a list counts. */
+  /** Lifetime of a list, in milliseconds. */
   keptMs: number;
   /** Any clock that only goes forward, in milliseconds. */
   nowMs: () => number;
 }
 
-/** Most answers that are kept. */
+/** Maximum number of kept results. */
 const maxKept = 1000;
 
 /**
- * Creates the telling of what scopes open, from the live list of tools: for pages on which a person decides about
- * scopes.
- * @returns a function from a caller, with the scopes that are asked for, to the tools. If the server does not tell in time,
- *   these are the tools of the last list; undefined if there is none. It never throws (FA-60).
+ * Creates the look-up of the tools that scopes allow, in the live list of tools, for consent pages.
+ * @returns a function from a caller with the requested scopes to the tools. If the server does not respond in time, it
+ *   uses the last list; undefined if there is none. It never throws (FA-60).
  */
 export function createScopeTools(
   options: ScopeToolsOptions,

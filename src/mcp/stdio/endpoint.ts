@@ -2,17 +2,16 @@ import type { Readable, Writable } from 'node:stream';
 import { LineReader } from '../../collections/line-reader.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Message } from '../checks/messages.ts';
-import type { Conversations } from '../conversations/conversation.ts';
-import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
-import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
-import { isElsewhere, type ServerSource } from '../server-source.ts';
+import { isRefusal, type Refusal, sendRefusal } from '../http/refusal.ts';
+import { type Conversations, isElsewhere, type Message, type ServerSource } from '../protocol.ts';
+import { readLine } from '../reading/lines.ts';
+import { createServedMethods, type OpenMethods, type ServedMethods } from '../reading/methods.ts';
+import { guardConversations } from '../sdk/conversation-filters.ts';
+import { createConversations } from '../sdk/conversations.ts';
 import { EraSwitch } from './era-switch.ts';
-import { LineWriter } from './line-writer.ts';
-import { readLine } from './read-line.ts';
-import { Unanswered } from './unanswered.ts';
+import { LineWriter, Unanswered } from './lines.ts';
 
-/** Parts of the endpoint for a local host. */
+/** Options of a stdio endpoint. */
 export interface StdioEndpointOptions {
   /** Makes the server of 2026-07-28. */
   source: ServerSource;
@@ -31,13 +30,13 @@ export interface StdioEndpointOptions {
 
 /** An MCP server on standard input and output. */
 export interface StdioEndpoint {
-  /** Resolves when the host closed standard input, or reads no more, and everything has ended. */
+  /** Resolves when the host has closed standard input or output, and everything has ended. */
   ended: Promise<void>;
-  /** Aborts what runs, and ends. */
+  /** Cancels running requests, and ends. */
   close(): Promise<void>;
 }
 
-/** Milliseconds that the last requests may take after standard input ended; then they are aborted. */
+/** Time for the last requests after the end of standard input, in milliseconds. */
 const patienceMs = 500;
 
 /**
@@ -129,4 +128,46 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
   stdin.once('close', () => void finish());
   stdin.on('error', () => void close());
   return { ended, close };
+}
+
+/** Options for serving a local host. */
+export interface LocalEndpointOptions {
+  source: ServerSource;
+  /** The account of the host, with every scope of the server: the user who starts this process owns its data. */
+  account: { id: string; scopes: readonly string[] };
+  /** Methods that the server's code opened; none by default. */
+  methods?: OpenMethods;
+  /** Issuer of the accounts. */
+  issuer: string;
+  /** URL of the MCP endpoint of the same server. */
+  resource: string;
+  stdin: Readable;
+  stdout: Writable;
+  logger: Logger;
+}
+
+/** Expiry of an access that ends with its process: the last second of the year 9999. */
+const neverSeconds = 253_402_300_799;
+
+/** The client of every local host. */
+const localClientId = 'stdio';
+
+/**
+ * Serves an MCP server to a local host over standard input and output. There is no OAuth on it: the host acts for one
+ * account, which `callerOf` gives to the tools as over HTTP.
+ * @see MCP authorization "Protocol Requirements": stdio takes credentials from the environment
+ */
+export function createLocalEndpoint(options: LocalEndpointOptions): StdioEndpoint {
+  const { source, account, issuer, resource, stdin, stdout, logger } = options;
+  const authInfo: AuthInfo = {
+    issuer,
+    subject: account.id,
+    clientId: localClientId,
+    scopes: account.scopes,
+    audience: resource,
+    expiresAt: neverSeconds,
+  };
+  const served = createServedMethods(options.methods);
+  const conversations = guardConversations(createConversations({ source, logger }), served, logger);
+  return createStdioEndpoint({ source, conversations, served, stdin, stdout, authInfo, logger });
 }

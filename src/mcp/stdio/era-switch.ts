@@ -1,15 +1,13 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Frames, Message } from '../checks/messages.ts';
-import type { Conversations } from '../conversations/conversation.ts';
+import type { Conversations, Frames, Message, ServerSource } from '../protocol.ts';
 import type { ServedMethods } from '../reading/methods.ts';
-import type { ServerSource } from '../server-source.ts';
-import { LegacyLink } from './legacy-link.ts';
-import type { Link, WriteLine } from './link.ts';
-import { openModernLink } from './modern-link.ts';
+import { LegacyConnection } from './legacy-connection.ts';
+import type { StdioConnection, WriteLine } from './lines.ts';
+import { openModernConnection } from './modern-connection.ts';
 
-/** Serves a connection of either era. */
+/** Options of a stdio connection of either era. */
 export interface EraSwitchOptions {
   source: ServerSource;
   conversations: Conversations;
@@ -21,22 +19,21 @@ export interface EraSwitchOptions {
 }
 
 /**
- * Finds out a connection's era from its first messages and keeps to it. A host that only asked what the server
- * supports (`server/discover`) may still initialize an older revision.
+ * Selects a connection's era by its first messages. A host that only sent `server/discover` may still initialize an
+ * older revision.
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-16)
  */
-export class EraSwitch implements Link {
+export class EraSwitch implements StdioConnection {
   readonly #options: EraSwitchOptions;
-  #link: Link | undefined;
+  #link: StdioConnection | undefined;
   /** True if the link is of 2026-07-28. */
   #isModern = false;
-  /** True if the host has decided. */
+  /** True if the era cannot change any more. */
   #isSettled = false;
   /** True if the server speaks 2026-07-28, as far as is known. */
   #speaksModern = true;
   #isEnded = false;
 
-  /** @param options what is at its two ends */
   constructor(options: EraSwitchOptions) {
     this.#options = options;
   }
@@ -60,14 +57,14 @@ export class EraSwitch implements Link {
     await this.#link?.end();
   }
 
-  async #linkFor(message: Message): Promise<Link> {
+  async #linkFor(message: Message): Promise<StdioConnection> {
     const wantsModern = this.#speaksModern && isModern(message);
     if (this.#link && (this.#isSettled || wantsModern === this.#isModern)) return this.#link;
     await this.#link?.end();
-    const modern = wantsModern ? await openModernLink(this.#options) : undefined;
+    const modern = wantsModern ? await openModernConnection(this.#options) : undefined;
     if (wantsModern) this.#speaksModern = modern !== undefined;
     this.#isModern = modern !== undefined;
-    this.#link = modern ?? new LegacyLink(this.#options);
+    this.#link = modern ?? new LegacyConnection(this.#options);
     return this.#link;
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import type { McpLike } from '../../../src/mcp/server-source.ts';
+import type { McpLike } from '../../../src/mcp/protocol.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import type { Received } from './oracle.ts';
 import { answerTo } from './recording-answers.ts';

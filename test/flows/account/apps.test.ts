@@ -7,7 +7,7 @@
 // src/authorization-server/account/account-request.ts
 // src/authorization-server/views/account/overview.ts
 // src/authorization-server/views/display-text.ts
-// src/mcp/sessions/account-sessions.ts
+// src/mcp/legacy/account-sessions.ts
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

@@ -8,7 +8,7 @@ import { authorization, openConsent, register } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/mcp/scopes/scope-tools.ts, src/mcp/transports/modern.ts and src/authorization-server/interactions/consent.ts.
+// Over src/mcp/scopes/scope-tools.ts, src/mcp/modern/streamable-http.ts and src/authorization-server/interactions/consent.ts.
 
 const scopes = { 'count:see': 'See the count.', 'count:up': 'Count up.' };
 const answer = () => ({ content: [] });

@@ -1,4 +1,4 @@
-// Flows of src/mcp/sessions/session.ts and src/storage/sqlite/stores/mcp-sessions.ts: one session that is used for long.
+// Flows of src/mcp/legacy/session.ts and src/storage/sqlite/stores/mcp-sessions.ts: one session that is used for long.
 // The number of calls is GATEHOUSE_LONG_SESSION_CALLS, 25,000 by default; seen flat with a hundred thousand.
 
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createNotesServer } from '../../../src/mcp/notes/index.ts';
+import { createNotesServer } from '../../../src/mcp/notes/server.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 

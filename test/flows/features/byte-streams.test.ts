@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLocalEndpoint } from '../../../src/mcp/stdio/local-endpoint.ts';
+import { createLocalEndpoint } from '../../../src/mcp/stdio/endpoint.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { readOwnServer } from '../../../src/protected-server.ts';
 import { testFolder } from '../../client/support/folder.ts';

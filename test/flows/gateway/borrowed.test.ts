@@ -1,6 +1,6 @@
 // What a server gives a caller to come back with (request states, cursors, ids of events), sent by others, by other
 // clients, at other routes and in other eras: real programs and servers behind one gate, real logins, through
-// src/mcp/modern/request-state.ts, src/mcp/modern/parked-calls.ts, src/gateway/modern/translating-server.ts,
+// src/mcp/modern/streamable-http.ts, src/mcp/modern/bridged-call.ts, src/gateway/modern/translating-server.ts,
 // src/gateway/aggregate/joined-lists.ts and src/composition/mcp-endpoint.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

@@ -1,4 +1,4 @@
-// Over src/gateway/backends/message-rewrites.ts and src/mcp/sessions/restore.ts: a session hears that lists have changed.
+// Over src/gateway/backends/message-rewrites.ts and src/mcp/legacy/restore.ts: a session hears that lists have changed.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

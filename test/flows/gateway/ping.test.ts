@@ -1,5 +1,5 @@
 // Over src/gateway/backends/stdio/legacy-process.ts, spare.ts, src/gateway/backends/stdio/modern-process.ts and
-// src/mcp/conversations/server-line.ts: the gateway is the client of a program, and answers its pings.
+// src/mcp/sdk/multiplexed-transport.ts: the gateway is the client of a program, and answers its pings.
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startGatehouse } from '../../support/gatehouse.ts';

@@ -1,6 +1,10 @@
 // Keys that people enter for one of several backends behind one path, through src/gateway/aggregate/aggregate-server.ts,
 // src/gateway/steps/tool-definitions.ts and src/gateway/credentials/waiting-server.ts: real programs and servers, real logins, keys entered on the account page.
-import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as TransportV2,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/client';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

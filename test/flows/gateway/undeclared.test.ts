@@ -1,4 +1,4 @@
-// Over src/mcp/conversations/dedicated.ts and src/mcp/transports/modern.ts: a server asks a client what that did not declare.
+// Over src/mcp/sdk/dedicated-conversations.ts and src/mcp/modern/streamable-http.ts: a server asks a client what that did not declare.
 import { expect, it, onTestFinished } from 'vitest';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';

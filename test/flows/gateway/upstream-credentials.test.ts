@@ -1,12 +1,13 @@
 // Tokens of a real upstream as credentials of a backend, through src/gateway/credentials/upstream-value.ts,
 // src/gateway/credentials/create-credentials.ts and src/gateway/steps/index.ts: people log in at an OpenID
 // provider, and the MCP server behind the gate asks it whose each token is.
-import Database from 'better-sqlite3';
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { obtainTokens } from '../../support/oauth.ts';

@@ -1,4 +1,4 @@
-// Flows through src/mcp/streams/held-bytes.ts and src/mcp/streams/held-writer.ts.
+// Flows through src/mcp/http/held-bytes.ts and src/mcp/http/node-reply.ts.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { patience } from '../../support/patience.ts';
 import { grace } from '../../support/served.ts';

@@ -5,7 +5,7 @@ import { createTestIssuer } from '../../support/trusted-issuer.ts';
 import { serverForms } from '../features/support/forms.ts';
 import { type Front, startFront } from '../features/support/front.ts';
 
-// Over src/mcp/extensions.ts.
+// Over src/mcp/sdk/conversation-filters.ts.
 
 const both = { [clientCredentialsExtension]: {}, [enterpriseManagedExtension]: {} };
 

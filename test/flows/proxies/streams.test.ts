@@ -1,5 +1,5 @@
 // Streams and calls that say nothing for long, through the examples of config/proxies with the proxies' own time limits
-// (src/mcp/streams/node-event-stream.ts, src/gateway/backends/stdio/stdio-backend.ts). The full lengths are 150 s of silence and a
+// (src/mcp/http/node-reply.ts, src/gateway/backends/stdio/stdio-backend.ts). The full lengths are 150 s of silence and a
 // call of five minutes:
 //   GATEHOUSE_LONG_STREAMS=1 npx vitest run test/flows/proxies/streams
 import { describe, expect, it } from 'vitest';

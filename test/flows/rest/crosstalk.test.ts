@@ -1,9 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { createRestTransport } from '../../../src/mcp/transports/rest.ts';
-import { RestServerTransport } from '../../../src/mcp/transports/rest-server-transport.ts';
-import { call, serveTransport } from '../../mcp/transports/served-transport.ts';
+import { createRestTransport } from '../../../src/mcp/rest/endpoint.ts';
+import { RestServerTransport } from '../../../src/mcp/rest/server-transport.ts';
+import { call, serveTransport } from '../../mcp/support/served-transport.ts';
 
 const clients = 50;
 const callsOfClient = 600;
@@ -42,7 +42,7 @@ const everyClient = async (
   ).flat();
 
 describe('fifty clients of one Rest server, which all use the same ids', () => {
-  it('get two thousand answers each, and not one of another (src/mcp/transports/rest-server-transport.ts; B7-13, T-127)', async () => {
+  it('get two thousand answers each, and not one of another (src/mcp/rest/server-transport.ts; B7-13, T-127)', async () => {
     const transport = new RestServerTransport({ port: 0, log: () => undefined });
     const server = new McpServer({ name: 'one', version: '1' });
     server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, async ({ text }) => {
@@ -56,7 +56,7 @@ describe('fifty clients of one Rest server, which all use the same ids', () => {
     expect(await everyClient(transport.url ?? '', () => (text) => text)).toEqual([]);
   }, 120_000);
 
-  it('get two thousand answers each behind the gate, all of one shared server (src/mcp/transports/rest.ts; B7-13, T-127)', async () => {
+  it('get two thousand answers each behind the gate, all of one shared server (src/mcp/rest/endpoint.ts; B7-13, T-127)', async () => {
     const { url, seen } = await serveTransport(createRestTransport, { sharing: 'shared' });
     const mismatches = await everyClient(url, (client) => (text) => `${text} of person-${client}`);
     expect(mismatches).toEqual([]);

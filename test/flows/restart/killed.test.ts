@@ -1,4 +1,4 @@
-// Flows of src/mcp/sessions/restore.ts and src/mcp/sessions/session-streams.ts: a process that is killed.
+// Flows of src/mcp/legacy/restore.ts and src/mcp/legacy/session-streams.ts: a process that is killed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';

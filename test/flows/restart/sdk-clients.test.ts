@@ -1,4 +1,4 @@
-// Flows of src/mcp/sessions/restore.ts with the clients of the SDK, which come back by themselves.
+// Flows of src/mcp/legacy/restore.ts with the clients of the SDK, which come back by themselves.
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as TransportV2,

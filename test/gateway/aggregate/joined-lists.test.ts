@@ -12,8 +12,8 @@ import { joinList } from '../../../src/gateway/aggregate/joined-lists.ts';
 import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import { OpenQuestions } from '../../../src/gateway/aggregate/open-questions.ts';
 import { type ListKind, listKinds } from '../../../src/gateway/aggregate/renaming.ts';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
 import { createCursors } from '../../../src/mcp/paging.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import { OpenQuestions } from '../../../src/gateway/aggregate/open-questions.ts';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
+import type { Message } from '../../../src/mcp/protocol.ts';
 
 const error = { code: -32800, message: 'The request was cancelled.' };
 const question = { of: 7, method: 'tools/list', params: {} };

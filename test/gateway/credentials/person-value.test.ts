@@ -1,7 +1,6 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { createPersonValue, GivenValues, isPerson } from '../../../src/gateway/credentials/person-value.ts';
-import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
-import { missingInputOf } from '../../../src/mcp/upstreams/missing-input.ts';
+import { missingInputOf, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 
 const issuer = 'https://gate.example';

@@ -3,8 +3,7 @@ import {
   createUpstreamValue,
   type UpstreamTokenAnswer,
 } from '../../../src/gateway/credentials/upstream-value.ts';
-import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
-import { missingInputOf } from '../../../src/mcp/upstreams/missing-input.ts';
+import { missingInputOf, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 
 const issuer = 'https://gate.example';

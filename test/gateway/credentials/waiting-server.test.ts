@@ -5,8 +5,7 @@ import {
 } from '../../../src/gateway/credentials/credential-errors.ts';
 import type { CredentialOwner, Credentials } from '../../../src/gateway/credentials/credentials.ts';
 import { withWaitingServers } from '../../../src/gateway/credentials/waiting-server.ts';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
-import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import type { McpLike, Message, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { EraServer } from '../../../src/gateway/modern/era-server.ts';
 import type { Eras } from '../../../src/gateway/modern/eras.ts';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
-import { openTalk, startConversations } from '../../mcp/conversations/support/talk.ts';
+import type { Backend } from '../../../src/mcp/protocol.ts';
+import { openTalk, startConversations } from '../../mcp/sdk/support/talk.ts';
 import { RawServer } from '../steps/support/raw-server.ts';
 
 const modern = {

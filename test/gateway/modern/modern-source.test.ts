@@ -6,7 +6,7 @@ import {
   type ProcessSharing,
 } from '../../../src/gateway/backends/stdio/stdio-backend.ts';
 import { StartBudget } from '../../../src/gateway/modern/modern-source.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';

@@ -12,9 +12,8 @@ import {
 import type { Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TranslatingServer } from '../../../src/gateway/modern/translating-server.ts';
-import type { Backend, ChangeListener } from '../../../src/mcp/modern/backend.ts';
-import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
-import type { SubscriptionFilter } from '../../../src/mcp/modern/subscription-filter.ts';
+import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
+import type { Backend, ChangeListener, SubscriptionFilter } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 import { createAskingServer, type Memory } from '../../support/backend/asking-server.ts';
@@ -31,7 +30,7 @@ async function start() {
     for (const { listener, isStopped } of listening)
       if (!isStopped) listener.tell({ method, ...(params && { params }) });
   };
-  const inner = await connectOneServer({
+  const inner = await connectSharedServer({
     server: createAskingServer({ memory, isModernOnly: true }),
     publish: ({ method, params }) => tellAll(method, params),
     onEnd: () => undefined,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ArgumentChecks, createCheckedArguments } from '../../../src/gateway/steps/argument-checks.ts';
 import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
-import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
+import { withMissingInput } from '../../../src/mcp/upstreams/upstream.ts';
 import { patience } from '../../support/patience.ts';
 import { stepped } from './support/stepped.ts';
 

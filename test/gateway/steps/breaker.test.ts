@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Circuit, createBreaker } from '../../../src/gateway/steps/breaker.ts';
-import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import type { RequestMessage } from '../../../src/mcp/protocol.ts';
 import { stepped } from './support/stepped.ts';
 
 const limits = { failures: 3, windowMs: 10_000, openMs: 5000 };

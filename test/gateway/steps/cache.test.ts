@@ -3,7 +3,7 @@ import { type CacheLimits, createCache, KeptAnswers } from '../../../src/gateway
 import { SteppedRequest } from '../../../src/gateway/steps/chain.ts';
 import type { Answer } from '../../../src/gateway/steps/step.ts';
 import { accountKeyPrefix } from '../../../src/oauth/auth-info.ts';
-import { callerNamed } from '../../mcp/conversations/support/talk.ts';
+import { callerNamed } from '../../mcp/sdk/support/talk.ts';
 
 /** A cache before a server that a test answers for: how often it was asked, and what it said. */
 function start(limits: Partial<CacheLimits> = {}) {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { type Heard, openTalk } from '../../mcp/conversations/support/talk.ts';
+import { type Heard, openTalk } from '../../mcp/sdk/support/talk.ts';
 import { createOwners, mostTasks, ownership } from './support/owners.ts';
 import { type Answers, RawServer } from './support/raw-server.ts';
 import { stepped } from './support/stepped.ts';

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Passing, Step } from '../../../src/gateway/steps/step.ts';
 import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
-import { type CallContext, callerOf } from '../../../src/mcp/caller.ts';
-import type { ServerSource } from '../../../src/mcp/server-source.ts';
-import { patienceOf, withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
+import { type CallContext, callerOf } from '../../../src/mcp/sdk/caller.ts';
+import { patienceOf, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { callerNamed, openTalk, startConversations } from '../../mcp/conversations/support/talk.ts';
+import { callerNamed, openTalk, startConversations } from '../../mcp/sdk/support/talk.ts';
 import { RawServer } from './support/raw-server.ts';
 import { stepped } from './support/stepped.ts';
 

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { SteppedRequest } from '../../../src/gateway/steps/chain.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { type Found, ToolDefinitions, withAbsence } from '../../../src/gateway/steps/tool-definitions.ts';
-import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
-import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
-import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
-import { callerNamed } from '../../mcp/conversations/support/talk.ts';
+import type { RequestMessage } from '../../../src/mcp/protocol.ts';
+import { withMissingInput, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
+import { callerNamed } from '../../mcp/sdk/support/talk.ts';
 import { stepped } from './support/stepped.ts';
 
 const found = ({ tool, error }: Found) => (error ? error.message : (tool ?? null));

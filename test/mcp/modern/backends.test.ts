@@ -1,9 +1,8 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { createBackends } from '../../../src/mcp/modern/backends.ts';
-import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import type { Backend, McpLike, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../support/modern-calls.ts';
 import { createTestServer } from '../support/modern-endpoint.ts';

@@ -1,10 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Message } from '../../../src/mcp/checks/messages.ts';
-import type { Answer } from '../../../src/mcp/modern/backend.ts';
-import { BridgedCall } from '../../../src/mcp/modern/bridged-call.ts';
+import { BridgedCall, ParkedCalls } from '../../../src/mcp/modern/bridged-call.ts';
 import { declaredCapabilities } from '../../../src/mcp/modern/client-inputs.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
-import { ParkedCalls } from '../../../src/mcp/modern/parked-calls.ts';
+import type { Answer, Message } from '../../../src/mcp/protocol.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 function start(params: Record<string, unknown> = { name: 't' }) {

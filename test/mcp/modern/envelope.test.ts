@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Posted } from '../../../src/mcp/http/exchange.ts';
 import { checkEnvelope, namesModernRevision } from '../../../src/mcp/modern/envelope.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { readMessages } from '../../../src/mcp/reading/messages.ts';
-import type { Posted } from '../../../src/mcp/transports/transport.ts';
 
 const posted = (value: unknown): Posted => ({ value, messages: readMessages(value) as Posted['messages'] });
 const request = internalRequest('tools/list', {});

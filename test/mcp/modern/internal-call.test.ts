@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { discoverBy, internalCall } from '../../../src/mcp/modern/internal-call.ts';
-import { patienceOf, withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import type { Backend } from '../../../src/mcp/protocol.ts';
+import { patienceOf, withPatience } from '../../../src/mcp/upstreams/upstream.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 afterEach(() => {

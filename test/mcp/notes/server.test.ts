@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
+import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/server.ts';
 import { startGate } from '../support/gate.ts';
 import { createMemoryNotes } from '../support/note-store.ts';
 

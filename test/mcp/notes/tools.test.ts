@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNotesServer } from '../../../src/mcp/notes/index.ts';
+import { createNotesServer } from '../../../src/mcp/notes/server.ts';
 import { maxNotes, maxTextLength } from '../../../src/mcp/notes/tools.ts';
 import { startGate } from '../support/gate.ts';
 import { createMemoryNotes } from '../support/note-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import type { RequestMessage } from '../../../src/mcp/protocol.ts';
 import { messagesOf, readMessages } from '../../../src/mcp/reading/messages.ts';
 
 const call = (id: number, name: unknown) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } });

@@ -1,13 +1,12 @@
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { isRefusal, type Refusal } from '../../../src/mcp/http/refusal.ts';
+import type { McpLike } from '../../../src/mcp/protocol.ts';
 import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import { isRefusal, type Refusal } from '../../../src/mcp/refusal.ts';
-import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
-import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
-import type { McpLike } from '../../../src/mcp/server-source.ts';
+import { declareScopes, type ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 

@@ -1,7 +1,7 @@
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolList } from '../../../src/mcp/modern/tool-list.ts';
+import type { ToolList } from '../../../src/mcp/modern/internal-call.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
 import { createScopeTools, type ScopeToolsOptions } from '../../../src/mcp/scopes/scope-tools.ts';

@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
-import type { ServerSource } from '../../../src/mcp/server-source.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createStdioEndpoint, type StdioEndpoint } from '../../../src/mcp/stdio/endpoint.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';
-import { until } from '../transports/served-transport.ts';
+import { until } from '../support/served-transport.ts';
 
 /** A host at the other end of an endpoint, in this process. */
 export interface ConnectedHost {

@@ -1,6 +1,6 @@
 import { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { call, rpc, testSource, textAnswer, until } from '../transports/served-transport.ts';
+import { call, rpc, testSource, textAnswer, until } from '../support/served-transport.ts';
 import { connectHost, initialize, modern } from './connected-host.ts';
 
 describe('an endpoint for a local host', () => {

@@ -1,8 +1,8 @@
 import { Client } from '@modelcontextprotocol/client';
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
-import { rpc, testSource } from '../transports/served-transport.ts';
+import type { McpLike, ServerSource } from '../../../src/mcp/protocol.ts';
+import { rpc, testSource } from '../support/served-transport.ts';
 import { connectHost, initialize, modern } from './connected-host.ts';
 
 describe('the era of a stdio connection', () => {

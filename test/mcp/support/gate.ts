@@ -10,7 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
 import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.ts';
-import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
+import type { AccessWatch } from '../../../src/mcp/http/exchange.ts';
 import {
   createMcpEndpoint,
   type McpEndpoint,
@@ -18,7 +18,7 @@ import {
   type ServerSource,
   type SessionLimits,
 } from '../../../src/mcp/index.ts';
-import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
+import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/server.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';
 import type { AccessTokenRecord } from '../../../src/resource-server/token-verifier.ts';

@@ -1,6 +1,5 @@
-import type { Message } from '../../../src/mcp/checks/messages.ts';
-import type { Answer, Backend, Caller } from '../../../src/mcp/modern/backend.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
+import type { Answer, Backend, Caller, Message } from '../../../src/mcp/protocol.ts';
 
 /** A caller of whom only the subject matters. */
 export function createCaller(subject = 'ann', headers: Record<string, string> = {}): Caller {

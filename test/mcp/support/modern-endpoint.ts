@@ -5,19 +5,19 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
-import { createCallLimit } from '../../../src/mcp/call-limit.ts';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
-import { withPreflight } from '../../../src/mcp/dispatch.ts';
+import { withPreflight } from '../../../src/mcp/http/dispatch.ts';
+import { HeldBytes } from '../../../src/mcp/http/held-bytes.ts';
+import { createCallLimit, createStreamLimit } from '../../../src/mcp/http/limits.ts';
+import { createPulse, NodeReply } from '../../../src/mcp/http/node-reply.ts';
+import { sendRefusal } from '../../../src/mcp/http/refusal.ts';
+import {
+  createStreamableHttp2026,
+  type StreamableHttp2026Options,
+} from '../../../src/mcp/modern/streamable-http.ts';
+import type { Seal, ServerContext, ServerSource } from '../../../src/mcp/protocol.ts';
 import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
-import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
-import type { Seal } from '../../../src/mcp/seal.ts';
-import type { ServerContext, ServerSource } from '../../../src/mcp/server-source.ts';
-import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
-import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
-import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
-import { createPulse } from '../../../src/mcp/streams/pulse.ts';
-import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { createWriteBatcher } from '../../../src/net/write-batcher.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -83,7 +83,7 @@ export function createTestSeal(): Seal {
 /** Starts an endpoint for one test, and stops it after. */
 export async function startModern(
   source: ServerSource,
-  options: Partial<ModernTransportOptions> = {},
+  options: Partial<StreamableHttp2026Options> = {},
 ): Promise<ModernEndpoint> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -94,7 +94,7 @@ export async function startModern(
   const watched = new Set<{ subject: string; onEnd: () => void }>();
   const logger = createLogger('silent');
   const conversations = createConversations({ source, logger });
-  const transport = createModernTransport({
+  const transport = createStreamableHttp2026({
     source,
     conversations,
     declareExtensions: (result) => result,

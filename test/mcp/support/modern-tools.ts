@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptedContent, inputRequired, type McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { callerOf } from '../../../src/mcp/caller.ts';
+import { callerOf } from '../../../src/mcp/sdk/caller.ts';
 
 /** Labels of calls of the tool `wait`, by what became of them. */
 export interface Seen {

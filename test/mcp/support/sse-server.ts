@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { callerOf } from '../../../src/mcp/caller.ts';
-import type { ServerFactory } from '../../../src/mcp/own-server.ts';
+import { callerOf } from '../../../src/mcp/sdk/caller.ts';
+import type { ServerFactory } from '../../../src/mcp/sdk/server-factory.ts';
 
 /** What happened in the servers that were made. */
 export interface Witness {

@@ -1,13 +1,9 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { upstream } from '../../../src/mcp/index.ts';
-import { fromFactory, fromServer } from '../../../src/mcp/own-server.ts';
-import type { ServerSource } from '../../../src/mcp/server-source.ts';
-import type {
-  MissingLink,
-  UpstreamAccess,
-  UpstreamCall,
-} from '../../../src/mcp/upstreams/upstream-access.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
+import { fromFactory, fromServer } from '../../../src/mcp/sdk/server-factory.ts';
+import type { MissingLink, UpstreamAccess, UpstreamCall } from '../../../src/mcp/upstreams/upstream.ts';
 
 const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
 

@@ -2,12 +2,12 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { upstream } from '../../../src/mcp/index.ts';
-import type { ServerSource } from '../../../src/mcp/server-source.ts';
-import { createLocalEndpoint } from '../../../src/mcp/stdio/local-endpoint.ts';
+import type { ServerSource } from '../../../src/mcp/protocol.ts';
+import { createLocalEndpoint } from '../../../src/mcp/stdio/endpoint.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { initialize, modern } from '../stdio/connected-host.ts';
 import { type Gate, readAnswer, startGate } from '../support/gate.ts';
-import { call } from '../transports/served-transport.ts';
+import { call } from '../support/served-transport.ts';
 import { createTestAccess, sources } from './support.ts';
 
 const who = { name: 'who', arguments: {} };

@@ -1,5 +1,5 @@
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import type { ServerContext } from '../../../src/mcp/server-source.ts';
+import type { ServerContext } from '../../../src/mcp/protocol.ts';
 import { registerChanges, registerReconnection } from './changes.ts';
 import { registerContent } from './content.ts';
 import { registerRequests } from './requests.ts';

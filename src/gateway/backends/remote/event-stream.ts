@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
+import { type IncomingBytes, smallBytes } from '../../../mcp/building-blocks.ts';
 import { OutputRateLimiter } from '../output-rate-limiter.ts';
 import { type BrokenBody, type Holding, holdAnswer, type WireAnswer } from './answer-body.ts';
 import type { LinkParts } from './link.ts';

@@ -1,14 +1,10 @@
 import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import { namedBy } from '../../../mcp/checks/mirrored-headers.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
-import { methodNotFound } from '../../../mcp/json-rpc-errors.ts';
-import type { Answer, Caller } from '../../../mcp/modern/backend.ts';
-import { modernRevision } from '../../../mcp/modern/envelope.ts';
-import { listenMethod } from '../../../mcp/modern/subscription-filter.ts';
-import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
+import type { HeldBytes } from '../../../mcp/building-blocks.ts';
+import { listenMethod, methodNotFound, namedBy } from '../../../mcp/building-blocks.ts';
+import type { Answer, Caller, JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
+import { modernRevision } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';

@@ -1,9 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import { parseJson } from '../../../mcp/checks/json.ts';
-import { type Message, type RequestMessage, readFramesOfServer } from '../../../mcp/checks/messages.ts';
-import { isRefusal } from '../../../mcp/refusal.ts';
-import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
+import type { HeldBytes } from '../../../mcp/building-blocks.ts';
+import { isRefusal, parseJson, readFramesOfServer } from '../../../mcp/building-blocks.ts';
+import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import { headerNamePattern, isOwnHeader } from '../../../oauth/headers.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';

@@ -1,5 +1,5 @@
 import { FairQueue } from '../../../collections/fair-queue.ts';
-import { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
+import { HeldBytes } from '../../../mcp/building-blocks.ts';
 import { createWriteBatcher } from '../../../net/write-batcher.ts';
 import { accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Logger } from '../../../observability/logger.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Message } from '../../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import type { JsonRpcError, Message } from '../../../mcp/protocol.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { WireAnswer } from './answer-body.ts';
 import { answerOf } from './link.ts';

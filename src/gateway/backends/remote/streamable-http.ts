@@ -1,4 +1,4 @@
-import type { Message } from '../../../mcp/checks/messages.ts';
+import type { Message } from '../../../mcp/protocol.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import type { WireAnswer } from './answer-body.ts';

@@ -1,6 +1,6 @@
 import { isIPv6, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Deadlines } from '../../../mcp/deadlines.ts';
+import { Deadlines } from '../../../mcp/building-blocks.ts';
 import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
 import { loggable } from '../../../observability/logger.ts';
 import {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
-import { isRefusal } from '../../../mcp/refusal.ts';
-import { readLineOfServer } from '../../../mcp/stdio/read-line.ts';
+import { isRefusal, readLineOfServer } from '../../../mcp/building-blocks.ts';
+import type { JsonRpcError } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { CredentialSource } from '../../credentials/credentials.ts';
 import { type AccountFolders, secretsOf } from './process-environment.ts';

@@ -1,11 +1,9 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
-import { StartProgress } from '../../../mcp/conversations/start-progress.ts';
-import { changesOfLists } from '../../../mcp/modern/changes.ts';
-import type { Refusal } from '../../../mcp/refusal.ts';
-import type { McpLike } from '../../../mcp/server-source.ts';
+import type { Refusal } from '../../../mcp/building-blocks.ts';
+import { changesOfLists, StartProgress } from '../../../mcp/building-blocks.ts';
+import type { McpLike } from '../../../mcp/index.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { namesModern } from '../../modern/eras.ts';
 import type { LegacyStart } from '../../modern/modern-source.ts';

@@ -1,12 +1,9 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
-import { methodNotFound } from '../../../mcp/json-rpc-errors.ts';
-import type { Answer } from '../../../mcp/modern/backend.ts';
+import type { Refusal } from '../../../mcp/building-blocks.ts';
+import { listenMethod, methodNotFound } from '../../../mcp/building-blocks.ts';
 import { internalRequest } from '../../../mcp/modern/internal-call.ts';
-import { listenMethod } from '../../../mcp/modern/subscription-filter.ts';
-import type { Refusal } from '../../../mcp/refusal.ts';
+import type { Answer, JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { namesModern } from '../../modern/eras.ts';
 import type { ModernFailure, ModernHearing } from '../../modern/modern-link.ts';

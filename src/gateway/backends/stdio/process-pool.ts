@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../../mcp/protocol.ts';
 
 /** A process that takes a place in a pool. */
 export interface PooledProcess {

@@ -1,5 +1,5 @@
-import type { ServerSource } from '../../../mcp/server-source.ts';
-import { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
+import { HeldBytes } from '../../../mcp/building-blocks.ts';
+import type { ServerSource } from '../../../mcp/index.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { CredentialSource } from '../../credentials/credentials.ts';

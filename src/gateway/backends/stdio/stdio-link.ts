@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import type { JsonRpcError } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../../oauth/auth-info.ts';
 import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';
 import { backendError } from '../backend-errors.ts';

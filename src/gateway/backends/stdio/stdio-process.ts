@@ -2,8 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { jsonLine } from '../../../collections/exact-json.ts';
 import { LineReader } from '../../../collections/line-reader.ts';
-import { withoutByteOrderMark } from '../../../mcp/checks/json.ts';
-import { HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
+import {
+  HeldBytes,
+  type IncomingBytes,
+  smallBytes,
+  withoutByteOrderMark,
+} from '../../../mcp/building-blocks.ts';
 import { type Logger, loggable } from '../../../observability/logger.ts';
 import { defaultMaxAnswerValues } from '../backend-errors.ts';
 import { endGroup, type Patience, type Watchdog } from './process-groups.ts';

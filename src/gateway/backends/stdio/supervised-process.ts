@@ -1,8 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
-import { isRefusal, type Refusal } from '../../../mcp/refusal.ts';
-import { readLineOfServer } from '../../../mcp/stdio/read-line.ts';
+import { isRefusal, type Refusal, readLineOfServer } from '../../../mcp/building-blocks.ts';
+import type { JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { type BackendFailure, backendError, restartingError } from '../backend-errors.ts';
 import { Heartbeat } from '../heartbeat.ts';
 import { OutputRateLimiter } from '../output-rate-limiter.ts';

@@ -8,7 +8,7 @@ import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/c
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../../client/support/folder.ts';
 import { initialize, modern } from '../../../mcp/stdio/connected-host.ts';
-import { call, rpc } from '../../../mcp/transports/served-transport.ts';
+import { call, rpc } from '../../../mcp/support/served-transport.ts';
 import { earlierDataFolder } from '../../../storage/sqlite/earlier-database.ts';
 import { nodeProgram } from '../../../support/node-program.ts';
 import { type Program, runProgram } from '../../../support/program.ts';

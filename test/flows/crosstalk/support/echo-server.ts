@@ -15,7 +15,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type CallContext, callerOf } from '../../../../src/mcp/caller.ts';
+import { type CallContext, callerOf } from '../../../../src/mcp/sdk/caller.ts';
 
 const capabilities = { logging: {} };
 const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];

@@ -1,4 +1,4 @@
-import { createLocalEndpoint } from '../../../../src/mcp/stdio/local-endpoint.ts';
+import { createLocalEndpoint } from '../../../../src/mcp/stdio/endpoint.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { readOwnServer } from '../../../../src/protected-server.ts';
 import { formNamed } from './forms.ts';

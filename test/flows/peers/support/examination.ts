@@ -1,5 +1,5 @@
-import { examine } from '../../../../src/doctor/examine.ts';
 import type { Finding } from '../../../../src/doctor/check.ts';
+import { examine } from '../../../../src/doctor/examine.ts';
 import { activeSections, headlessLogin } from '../../../doctor/support/login.ts';
 import { runGatehouse } from '../../../support/served.ts';
 import { sayYes } from './person.ts';

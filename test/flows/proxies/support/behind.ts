@@ -1,5 +1,5 @@
-import type { Report } from '../../../../src/doctor/examine.ts';
 import type { Finding, ProxyProduct } from '../../../../src/doctor/check.ts';
+import type { Report } from '../../../../src/doctor/examine.ts';
 import { proxyChecks } from '../../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../../doctor/support/examine.ts';
 import { freePort } from '../../../support/free-port.ts';

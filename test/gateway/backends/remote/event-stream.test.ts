@@ -4,7 +4,7 @@ import {
   readEventStream,
   type StreamPosition,
 } from '../../../../src/gateway/backends/remote/event-stream.ts';
-import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
+import { HeldBytes } from '../../../../src/mcp/http/held-bytes.ts';
 
 /** Reads a stream in chunks of a size. */
 function read(stream: string | Buffer, { size = 1 << 20, maxBytes = 1000 } = {}) {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { FairQueue } from '../../../../src/collections/fair-queue.ts';
 import { createHttpLink } from '../../../../src/gateway/backends/remote/http-link.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
-import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
+import { HeldBytes } from '../../../../src/mcp/http/held-bytes.ts';
 import { createCaller } from '../../../mcp/support/modern-calls.ts';
 
 /** A way to a server that is not there, with what is sent to it. */

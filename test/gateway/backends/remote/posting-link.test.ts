@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { FairQueue } from '../../../../src/collections/fair-queue.ts';
 import { StreamableHttpLink } from '../../../../src/gateway/backends/remote/streamable-http.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
-import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
+import { HeldBytes } from '../../../../src/mcp/http/held-bytes.ts';
 import { createWriteBatcher } from '../../../../src/net/write-batcher.ts';
 
 /** A link to a server that answers pings, and never a call. @returns it, and what reached the server, a line each */

@@ -4,7 +4,7 @@ import { createWatchdog } from '../../../../src/gateway/backends/stdio/process-g
 import { type ProcessListener, StdioProcess } from '../../../../src/gateway/backends/stdio/stdio-process.ts';
 import type { CredentialSource } from '../../../../src/gateway/credentials/credentials.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { callerNamed } from '../../../mcp/conversations/support/talk.ts';
+import { callerNamed } from '../../../mcp/sdk/support/talk.ts';
 
 function start(credentials: CredentialSource, logger = createLogger('silent')) {
   const watchdog = createWatchdog(logger);

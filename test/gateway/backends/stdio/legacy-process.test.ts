@@ -11,10 +11,10 @@ import {
 } from '../../../../src/gateway/backends/stdio/stdio-backend.ts';
 import type { CredentialSource } from '../../../../src/gateway/credentials/credentials.ts';
 import { callerFor } from '../../../../src/gateway/modern/translating-server.ts';
-import type { Message } from '../../../../src/mcp/checks/messages.ts';
-import { createConversations } from '../../../../src/mcp/conversations/index.ts';
+import type { Message } from '../../../../src/mcp/protocol.ts';
+import { createConversations } from '../../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { callerNamed, openTalk } from '../../../mcp/conversations/support/talk.ts';
+import { callerNamed, openTalk } from '../../../mcp/sdk/support/talk.ts';
 import { createCaller } from '../../../mcp/support/modern-calls.ts';
 import { nodeProgram } from '../../../support/node-program.ts';
 import { startProgram } from './support/program.ts';

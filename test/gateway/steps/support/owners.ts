@@ -1,6 +1,6 @@
 import { createOwnership, type TaskOwners } from '../../../../src/gateway/steps/ownership.ts';
 import type { Step } from '../../../../src/gateway/steps/step.ts';
-import type { Seal } from '../../../../src/mcp/seal.ts';
+import type { Seal } from '../../../../src/mcp/protocol.ts';
 import { type AuthInfo, principalKey } from '../../../../src/oauth/auth-info.ts';
 
 /** Owners in memory, and what a test may do to them. */

@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { vi } from 'vitest';
-import type { RequestMessage } from '../../../../src/mcp/checks/messages.ts';
-import type { McpLike } from '../../../../src/mcp/server-source.ts';
-import type { Heard } from '../../../mcp/conversations/support/talk.ts';
+import type { McpLike, RequestMessage } from '../../../../src/mcp/protocol.ts';
+import type { Heard } from '../../../mcp/sdk/support/talk.ts';
 
 /** What a server answers to each method by itself; undefined leaves it to the test. */
 export type Answers = Record<string, (request: RequestMessage) => object | undefined>;

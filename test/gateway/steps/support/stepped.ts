@@ -1,13 +1,8 @@
 import type { Step } from '../../../../src/gateway/steps/step.ts';
 import { withSteps } from '../../../../src/gateway/steps/with-steps.ts';
-import type { ServerSource } from '../../../../src/mcp/server-source.ts';
+import type { ServerSource } from '../../../../src/mcp/protocol.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import {
-  openTalk,
-  startConversations,
-  type Talk,
-  type TalkOptions,
-} from '../../../mcp/conversations/support/talk.ts';
+import { openTalk, startConversations, type Talk, type TalkOptions } from '../../../mcp/sdk/support/talk.ts';
 import { type Answers, RawServer } from './raw-server.ts';
 
 /** A server behind steps, and what they wrote to the log. */

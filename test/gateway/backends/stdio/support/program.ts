@@ -3,9 +3,9 @@ import {
   createStdioBackend,
   type StdioBackendOptions,
 } from '../../../../../src/gateway/backends/stdio/stdio-backend.ts';
-import { createConversations } from '../../../../../src/mcp/conversations/index.ts';
+import { createConversations } from '../../../../../src/mcp/sdk/conversations.ts';
 import { createLogger } from '../../../../../src/observability/logger.ts';
-import { openTalk, type Talk, type TalkOptions } from '../../../../mcp/conversations/support/talk.ts';
+import { openTalk, type Talk, type TalkOptions } from '../../../../mcp/sdk/support/talk.ts';
 import { nodeProgram } from '../../../../support/node-program.ts';
 
 /** A person's conversation with a program. */

@@ -1,0 +1,390 @@
+import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import type { AccessWatch } from '../http/exchange.ts';
+import { type CallLimit, Deadlines } from '../http/limits.ts';
+import type {
+  Conversations,
+  InitializeParams,
+  InitializeResult,
+  JsonRpcError,
+  Seal,
+  Sender,
+} from '../protocol.ts';
+import { createEventLog } from './event-log.ts';
+import { restoreConversation } from './restore.ts';
+import { createSessionId, grantHashOf, hashSessionId, Session } from './session.ts';
+import { SessionStreams } from './session-streams.ts';
+
+/** Limits of sessions: their number, their idle time, and the events kept for them. */
+export interface SessionLimits extends EventRetention {
+  maxPerPrincipal: number;
+  maxTotal: number;
+  idleSeconds: number;
+  /** Seconds that events are kept for a returning client. */
+  eventSeconds: number;
+}
+
+/** Options of the registry. */
+export interface SessionRegistryOptions {
+  conversations: Conversations;
+  store: McpSessionStore;
+  seal: Seal;
+  access: AccessWatch;
+  limits: SessionLimits;
+  /** The registries on the same storage; this one alone by default. */
+  inUse?: SessionsInUse;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Milliseconds that a POST waits for its responses before it becomes a stream. */
+  streamAfterMs: number;
+  calls: CallLimit;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/** Result of an attempt to open a session. */
+export type OpenedSession =
+  | { session: Session; result: InitializeResult }
+  | { error: JsonRpcError }
+  | { reason: 'too_many_sessions' | 'sessions_exhausted' };
+
+/** The sessions of an endpoint: those in use in memory, all of them in the storage. */
+export interface SessionRegistry {
+  /** Sends the server `initialize`, and opens a session for the sender (T-144). */
+  open(initialize: InitializeParams, sender: Sender & { authInfo: AuthInfo }): Promise<OpenedSession>;
+  /**
+   * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
+   * restored from the storage. Each use extends its lifetime.
+   */
+  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
+  /** Ends a session for good. */
+  end(session: Session): Promise<void>;
+  /** Ends a session by its key in the storage, whether this process holds it or not. */
+  endByKey(key: string): Promise<void>;
+  /** Ends sessions that were unused for too long, and forgets old events. */
+  sweep(): Promise<void>;
+  /** Ends the sessions' own streams. Running calls continue. */
+  endStreams(): void;
+  /** Returns the number of sessions this process holds. */
+  held(): number;
+  /** Releases all sessions. They stay in the storage. */
+  close(): Promise<void>;
+}
+
+const sweepIntervalMs = 60_000;
+
+const serverEnded: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server ended before the session began. Send initialize again.',
+};
+
+/** Number of attempts to store a new session, each after the end of an idle one. */
+const maxAttempts = 3;
+
+/**
+ * Creates the registry of sessions. An id is a date and 256 random bits (B3-10, A12-04). The storage has only the date
+ * and the SHA-256 of the id.
+ */
+export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
+  const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const { inUse = createSessionsInUse() } = options;
+  const late = new Deadlines(streamAfterMs);
+  const held = new Map<string, Session>();
+  let sweptAt = 0;
+  let touchedAt = 0;
+  const ending = new Set<string>();
+  const restoring = new Map<string, Promise<Session | undefined>>();
+  /** Keys of sessions that are being ended for new ones. Parallel requests end different sessions. */
+  const evicting = new Set<string>();
+
+  const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
+    const client = clientOfPrincipal(stored.principal);
+    const log = createEventLog(stored.key, { store, retention: limits, seal, client, now, logger });
+    const session: Session = new Session({
+      ...stored,
+      id,
+      url,
+      late,
+      calls,
+      streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
+      onChange: (change) =>
+        store
+          .change(stored.key, change)
+          .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
+      // Its row stays: the next request makes the server again.
+      onEnded: () => void release(session),
+    });
+    return session;
+  };
+
+  const release = async (session: Session): Promise<void> => {
+    held.delete(session.id);
+    await session.end().catch((error: unknown) => {
+      logger.warn({ err: error }, 'an MCP server failed to close');
+    });
+  };
+  /** Removes a session from the storage. Meanwhile no request restores it. */
+  const forget = async (key: string): Promise<void> => {
+    ending.add(key);
+    await store.end(key).finally(() => ending.delete(key));
+  };
+  const end = async (session: Session): Promise<void> => {
+    await Promise.all([release(session), forget(session.key)]);
+  };
+
+  const endByKey = (key: string): Promise<void> => {
+    const session = [...held.values()].find((candidate) => candidate.key === key);
+    return session ? end(session) : forget(key);
+  };
+
+  const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const stored = await store.find(hashSessionId(id));
+    if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
+    if (now() - stored.usedAt >= limits.idleSeconds) {
+      await forget(stored.key);
+      return undefined;
+    }
+    const initialize = seal.open(stored.initialize, initializeContext(stored.key));
+    if (initialize === undefined) return undefined;
+    const session = build(id, stored, true);
+    session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
+    const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
+    if (!isThere) await release(session);
+    if (!isThere || session.isEnded) return undefined;
+    held.set(id, session);
+    return session;
+  };
+
+  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const session = held.get(id);
+    if (session) return session.principal === principalKey(authInfo) ? session : undefined;
+    // Parallel requests restore a session once. The principal is a part of the name, so that nobody waits for the
+    // session of another principal.
+    const name = `${id} ${principalKey(authInfo)}`;
+    const running = restoring.get(name) ?? restore(id, authInfo).finally(() => restoring.delete(name));
+    restoring.set(name, running);
+    return running;
+  };
+
+  /** Ends the longest unused session of a principal, never one in use. */
+  const evictIdle = async (principal: string): Promise<boolean> => {
+    const busy = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
+    const unused = (candidate: string): boolean => !busy.has(candidate) && !evicting.has(candidate);
+    const key = (await store.listOf(principal)).find(unused);
+    if (key === undefined) return false;
+    evicting.add(key);
+    await endByKey(key).finally(() => evicting.delete(key));
+    return true;
+  };
+
+  const keep = async (
+    stored: StoredSession,
+  ): Promise<'opened' | 'too_many_sessions' | 'sessions_exhausted'> => {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const outcome = await store.open(stored, limits);
+      if (outcome === 'opened') return 'opened';
+      if (outcome === 'full' && sweptAt < now()) {
+        await sweep();
+        continue;
+      }
+      if (!(await evictIdle(stored.principal)))
+        return outcome === 'full' ? 'sessions_exhausted' : 'too_many_sessions';
+    }
+    return 'too_many_sessions';
+  };
+
+  const noteUse = async (): Promise<string[]> => {
+    const sessions = [...held.values()];
+    const busy = sessions.filter(({ isInUse }) => isInUse);
+    for (const session of busy) session.usedAt = now();
+    for (const [usedAt, used] of Map.groupBy(sessions, (session) => session.usedAt))
+      if (usedAt > touchedAt)
+        await store.touch(
+          used.map(({ key }) => key),
+          usedAt,
+        );
+    touchedAt = now() - 1;
+    return busy.map(({ key }) => key);
+  };
+  const forgetRegistry = inUse.add(noteUse);
+
+  const sweep = async (): Promise<void> => {
+    sweptAt = now();
+    const keep = await inUse.note();
+    const sessions = [...held.values()];
+    const idleSince = now() - limits.idleSeconds;
+    const bounds = { usedBefore: idleSince + 1, eventsBefore: now() - limits.eventSeconds };
+    const ended = new Set(await store.sweep({ ...bounds, keep }));
+    const isOver = (session: Session): boolean =>
+      ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
+    await Promise.all(sessions.filter(isOver).map(release));
+  };
+  const sweeper = setInterval(() => {
+    sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
+  }, sweepIntervalMs);
+  sweeper.unref();
+  const unwatch = watchSessions({
+    store,
+    held: () => [...held.values()].map(({ key }) => key),
+    onGone: (keys) => {
+      for (const session of [...held.values()]) if (keys.has(session.key)) void release(session);
+    },
+    logger,
+  });
+
+  return {
+    async open(initialize, sender) {
+      const id = createSessionId();
+      const key = hashSessionId(id);
+      const stored: StoredSession = {
+        key,
+        principal: principalKey(sender.authInfo),
+        grantHash: grantHashOf(sender.authInfo),
+        initialize: seal.seal(JSON.stringify(initialize), initializeContext(key)),
+        protocolVersion: initialize.protocolVersion,
+        isInitialized: false,
+        logLevel: null,
+        subscriptions: [],
+        createdAt: now(),
+        usedAt: now(),
+      };
+      const early: Parameters<Session['hear']>[] = [];
+      let session: Session | undefined;
+      let hasEnded = false;
+      const opening = await conversations.open(initialize, sender, {
+        hear: (message, relatedTo) =>
+          session ? session.hear(message, relatedTo) : void early.push([message, relatedTo]),
+        ended() {
+          hasEnded = true;
+          session?.ended();
+        },
+      });
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      stored.protocolVersion = result.protocolVersion;
+      const outcome = await keep(stored).catch(async (error: unknown) => {
+        await conversation.end();
+        throw error;
+      });
+      if (outcome !== 'opened') {
+        await conversation.end();
+        return { reason: outcome };
+      }
+      if (hasEnded) {
+        await store.end(key);
+        return { error: serverEnded };
+      }
+      session = build(id, stored, false);
+      session.carry(conversation);
+      held.set(id, session);
+      for (const [message, relatedTo] of early) session.hear(message, relatedTo);
+      return { session, result };
+    },
+    async use(id, authInfo) {
+      const session = await find(id, authInfo);
+      if (!session) return undefined;
+      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
+        await end(session);
+        return undefined;
+      }
+      session.usedAt = now();
+      await session.useBy(grantHashOf(authInfo));
+      return session;
+    },
+    end,
+    endByKey,
+    sweep,
+    held: () => held.size,
+    endStreams() {
+      for (const { streams } of held.values()) streams.release();
+    },
+    async close() {
+      clearInterval(sweeper);
+      unwatch();
+      forgetRegistry();
+      await Promise.all([...held.values()].map(release));
+    },
+  };
+}
+
+function initializeContext(key: string): string {
+  return JSON.stringify(['initialize', key]);
+}
+
+/** Options of the watch. */
+export interface SessionWatchOptions {
+  store: Pick<McpSessionStore, 'othersMark' | 'filterPresent'>;
+  /** Keys of the sessions this process holds. */
+  held: () => readonly string[];
+  /** Releases sessions that another process has ended. */
+  onGone: (keys: ReadonlySet<string>) => void;
+  logger: Pick<Logger, 'warn'>;
+  /** Interval of the checks, in milliseconds; 300 by default. */
+  intervalMs?: number;
+}
+
+/** Number of keys in one query, so that no other query waits long. */
+const batchSize = 500;
+
+/**
+ * Watches for sessions that another process ends: an operator's command, or another server on the database. The storage
+ * is queried only after another process wrote to it.
+ * @returns ends the watch
+ */
+export function watchSessions(options: SessionWatchOptions): () => void {
+  const { store, held, onGone, logger, intervalMs = 300 } = options;
+  let seen: string | undefined;
+  let isChecking = false;
+
+  const check = async (): Promise<void> => {
+    const keys = held();
+    if (keys.length === 0) return;
+    const mark = await store.othersMark();
+    if (mark === seen) return;
+    const gone = new Set(keys);
+    for (let at = 0; at < keys.length; at += batchSize)
+      for (const key of await store.filterPresent(keys.slice(at, at + batchSize))) gone.delete(key);
+    if (gone.size > 0) onGone(gone);
+    seen = mark;
+  };
+
+  const timer = setInterval(() => {
+    if (isChecking) return;
+    isChecking = true;
+    check()
+      .catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be looked for'))
+      .finally(() => {
+        isChecking = false;
+      });
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Stores the times of use of a registry's sessions. @returns the keys of the sessions in use */
+export type NoteUse = () => Promise<readonly string[]>;
+
+/** The registries on one storage. The use of sessions in each of them counts in every sweep. */
+export interface SessionsInUse {
+  /** @returns removes the registry again */
+  add(noteUse: NoteUse): () => void;
+  /** Stores the times of use of all registries. @returns the keys of all sessions in use */
+  note(): Promise<string[]>;
+}
+
+/** Creates the list of registries, empty. */
+export function createSessionsInUse(): SessionsInUse {
+  const registries = new Set<NoteUse>();
+  return {
+    add(noteUse) {
+      registries.add(noteUse);
+      return () => registries.delete(noteUse);
+    },
+    async note() {
+      return (await Promise.all([...registries].map((noteUse) => noteUse()))).flat();
+    },
+  };
+}

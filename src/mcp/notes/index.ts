@@ -1,2 +1,0 @@
-export { notesScopeRules, notesScopes } from './scopes.ts';
-export { createNotesServer } from './server.ts';
