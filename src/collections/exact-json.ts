@@ -18,10 +18,10 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 }
 
 /**
- * A number of 16 digits or more, with an exponent, with a trailing zero after the point, or minus zero. Shorter ones
- * never change.
+ * A number of 16 digits or more, below 0.000001, with an exponent, with a trailing zero after the point, or minus zero.
+ * No other number changes.
  */
-const mayChange = /(?:^|[:,[])\s*(?:-0(?![.\d])|-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)))/;
+const mayChange = /(?:^|[:,[])\s*(?:-0(?![.\d])|-?(?:\d[\d.]{15}|0\.0{6}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)))/;
 
 /** A box for a JSON value, because every value is valid JSON. */
 export interface ExactJson {
@@ -118,15 +118,13 @@ function safeName(source: string, text: string, end: number): string {
   const name: string = JSON.parse(source);
   const written = JSON.stringify(name);
   if (!written.includes('\\')) return written;
-  const units = Array.from({ length: name.length }, (_, at) =>
-    name.charCodeAt(at).toString(16).padStart(4, '0'),
-  );
-  return `"${mark}${nameMark}${units.join('')}"`;
+  // UTF-16 keeps lone surrogates. A callback for each character would hold the event loop for seconds.
+  return `"${mark}${nameMark}${Buffer.from(name, 'utf16le').toString('hex')}"`;
 }
 
-/** @param units four hexadecimal digits for each UTF-16 code unit, so that lone surrogates are kept */
+/** @param units four hexadecimal digits for each UTF-16 code unit */
 function nameOf(units: string): string {
-  return units.replace(/.{4}/g, (unit) => String.fromCharCode(Number.parseInt(unit, 16)));
+  return Buffer.from(units, 'hex').toString('utf16le');
 }
 
 /** Returns the name that a marked one stands for; any other as it is. */
@@ -207,17 +205,34 @@ function withNames(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).map(([key, member]) => [unmarkedName(key), member]));
 }
 
-const marked = new RegExp(`"?${mark}(?:${nameMark}((?:[0-9a-f]{4})+)|(-?[\\d.eE+-]+))"?`, 'g');
+const notInName = /[^0-9a-f]/g;
+const notInNumber = /[^\d.eE+-]/g;
+
+/** Returns the position of the first character that a pattern matches. A pattern for all of a long text would overflow. */
+function findFrom(text: string, from: number, pattern: RegExp): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
+}
 
 /**
  * Writes the numbers and names of {@link markJson} as they were written.
  * @param text JSON, or one marked text
  */
 export function unmarkedJson(text: string): string {
-  if (!text.includes(mark)) return text;
-  return text.replace(marked, (_all, name: string | undefined, number: string) =>
-    name === undefined ? number : JSON.stringify(nameOf(name)),
-  );
+  let written = '';
+  let copied = 0;
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, copied)) {
+    const from = at + mark.length;
+    const isName = text.startsWith(nameMark, from);
+    const end = isName
+      ? findFrom(text, from + nameMark.length, notInName)
+      : findFrom(text, from, notInNumber);
+    const source = text.slice(from, end);
+    written += text.slice(copied, text[at - 1] === '"' ? at - 1 : at);
+    written += isName ? JSON.stringify(nameOf(source.slice(nameMark.length))) : source;
+    copied = text[end] === '"' ? end + 1 : end;
+  }
+  return written + text.slice(copied);
 }
 
 /** Returns the number that a marked text stands for; undefined for another value. */
