@@ -104,6 +104,12 @@ describe('a request that names no resource, where there are several servers', ()
     });
     await sse.body?.cancel();
     expect(sse.status).toBe(200);
+    const rest = await fetch(`${gate.url}/files/rest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.access_token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(rest.status).toBe(200);
     const next = (await (await refresh(gate.url, tokens.clientId, tokens.refresh_token)).json()) as Tokens;
     expect(await tryAccess(mcpOf('files'), next.access_token)).toBe(200);
   });
