@@ -56,6 +56,7 @@ describe('exact JSON', () => {
     [' \\', ' "'],
     ['\\u0', '\u0001\u0002\u0003'],
     ['\\', '\ud800'],
+    ['~0\\', '~1~2~."\n~'],
   ])('After a name %j, a name %j is what was sent, as often as it is parsed (FA-40)', (before, name) => {
     for (const given of [before, name, before, name]) {
       const message = { [`first ${before}${name}`]: 1, [given]: 'a\\n: "', id: 1 };
