@@ -25,6 +25,8 @@ describe('exact JSON', () => {
     '0.1234567890123456789',
     '100000000000000000000000',
     '1e-7',
+    '0.0000001',
+    '-0.00000025',
     '12345678901234567890123456789012345678901234567890123456789012345678901234567890',
   ])('%s is written as it was read, wherever it stands (FA-40)', (number) => {
     for (const text of [
@@ -54,6 +56,7 @@ describe('exact JSON', () => {
     [' \\', ' "'],
     ['\\u0', '\u0001\u0002\u0003'],
     ['\\', '\ud800'],
+    ['~0\\', '~1~2~."\n~'],
   ])('After a name %j, a name %j is what was sent, as often as it is parsed (FA-40)', (before, name) => {
     for (const given of [before, name, before, name]) {
       const message = { [`first ${before}${name}`]: 1, [given]: 'a\\n: "', id: 1 };
@@ -63,6 +66,17 @@ describe('exact JSON', () => {
       const marked = markJson(`[${text},{"b":1.0}]`);
       expect(unmarkedJson(JSON.stringify(JSON.parse(marked)))).toBe(`[${text},{"b":1.0}]`);
     }
+  });
+
+  it('A name of millions of escapes comes back whole (FA-40)', () => {
+    const long = `{"${'\\n\\ud800'.repeat(1_000_000)}":1.0}`;
+    expect(unmarkedJson(markJson(long)) === long).toBe(true);
+  });
+
+  it('A marked name or number may stand in other text, with or without quotes (FA-40)', () => {
+    const [name, number] =
+      Object.entries(JSON.parse(markJson('{"a\\nb":1.0}')) as Record<string, string>)[0] ?? [];
+    expect(unmarkedJson(`${name}?: ${number}, "${number}""${name}"`)).toBe('"a\\nb"?: 1.0, 1.0"a\\nb"');
   });
 
   it('A name with escapes keeps its place, its value and its numbers, and the last of equal names counts (FA-40)', () => {

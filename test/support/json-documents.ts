@@ -36,7 +36,9 @@ const digits = (random: Random, most: number): string =>
 /** The source text of any number: of any length, with a fraction, an exponent. */
 function anyNumber(random: Random): string {
   const whole = random.once(3) ? '0' : `${1 + random.below(9)}${digits(random, random.one([1, 15, 19, 60]))}`;
-  const fraction = random.once(3) ? `.${digits(random, random.one([1, 3, 25]))}` : '';
+  const fraction = random.once(3)
+    ? `.${random.one(['', '', '000000'])}${digits(random, random.one([1, 3, 25]))}`
+    : '';
   const exponent = random.once(4) ? `${random.one(['e', 'E', 'e+', 'E-'])}${digits(random, 3)}` : '';
   return `${random.once(3) ? '-' : ''}${whole}${fraction}${exponent}`;
 }

@@ -242,7 +242,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
         defaultResource: () => resources.default.resource,
         useGrantedResource: () => true,
         getResourceServerInfo: (ctx, indicator, client) => {
-          const resource = resources.find(indicator);
+          const found = resources.find(indicator);
+          const resource = found?.choices && ctx.oidc.route === 'token' ? undefined : found;
           const requested = requestRoutes.has(ctx.oidc.route)
             ? (ctx.oidc.params?.scope as string | undefined)
             : scopeForItself(ctx, client, resource);

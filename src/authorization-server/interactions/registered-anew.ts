@@ -14,6 +14,9 @@ import type { AskedFor } from './interaction.ts';
 /** Seconds that an unused grant of a program stays after the program has registered again. */
 const forsakenSeconds = 7 * 86_400;
 
+/** Maximum number of registrations that are read at one consent: an account may have thousands of unused grants (FA-04). */
+const maxRegistrations = 200;
+
 /** Finds the grants of an account that an earlier registration of a program has left behind at a resource. */
 export type FindForsaken = (
   accountId: string,
@@ -49,16 +52,24 @@ export function createFindForsaken(
   { accessTokenSeconds }: { accessTokenSeconds: number },
   now: () => number,
 ): FindForsaken {
+  async function registeredProgram(clientId: string): Promise<string | undefined> {
+    const row = await clients.find(clientId);
+    return row?.origin === 'registered' ? programOf(openPayload<Metadata>(box, 'Client', row)) : undefined;
+  }
+
   return async (accountId, client, resource) => {
     const program = programOf(client);
     if (program === undefined) return [];
+    const programs = new Map<string, string | undefined>();
     const usedBefore = now() - forsakenSeconds - accessTokenSeconds;
     const found: Pick<GrantRow, 'id' | 'clientId'>[] = [];
     for (const { id, clientId, payload, usedAt } of await artifacts.listGrants(accountId)) {
       if (clientId === client.client_id || usedAt === undefined || usedAt > usedBefore) continue;
-      const row = await clients.find(clientId);
-      if (row?.origin !== 'registered') continue;
-      if (programOf(openPayload<Metadata>(box, 'Client', row)) !== program) continue;
+      if (!programs.has(clientId)) {
+        if (programs.size === maxRegistrations) break;
+        programs.set(clientId, await registeredProgram(clientId));
+      }
+      if (programs.get(clientId) !== program) continue;
       const scopes = grantedScopes(openPayload<ConsentedScopes>(box, 'Grant', { id, payload }));
       if (scopes[resource] !== undefined) found.push({ id, clientId });
     }

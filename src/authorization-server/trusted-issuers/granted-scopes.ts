@@ -53,7 +53,7 @@ export function chooseResource(
 ): ProtectedResource {
   const named = asserted ?? asked;
   const found = named === undefined ? resources.default : resources.find(named);
-  if (!found) throw new errors.InvalidTarget('the resource is not served here');
+  if (!found || found.choices) throw new errors.InvalidTarget('the resource is not served here');
   if (asked !== undefined && resources.find(asked) !== found)
     throw new errors.InvalidTarget('the assertion is for another resource');
   if (allowed !== undefined && !allowed.includes(found.resource))

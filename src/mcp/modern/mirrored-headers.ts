@@ -150,6 +150,7 @@ function decodeHeaderValue(sent: string): string | undefined {
 /** Returns the header form of a value in the body; undefined if the value has none. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
+  if (isExactNumber(value)) return JSON.stringify(value);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 

@@ -36,7 +36,7 @@ export function parseJson(bytes: Uint8Array, most?: number): ExactJson | Refusal
     if (!isUtf8(body)) return { reason: 'not_json' };
     const json = parseExact(body.toString('utf8'), most ?? maxExactNumbers);
     if (!json) return { reason: 'too_many_values' };
-    if (json.hasExactNumbers) for (const message of [json.value].flat()) plainId(message);
+    if (json.hasExactNumbers) for (const message of [json.value].flat()) readFrameNumbers(message);
     return json;
   } catch {
     return { reason: 'not_json' };
@@ -49,11 +49,30 @@ export function withoutByteOrderMark<Bytes extends Uint8Array>(bytes: Bytes): By
   return isMarked ? (bytes.subarray(3) as Bytes) : bytes;
 }
 
-/** A server that writes ids as floats answers 7 with 7.0. */
-function plainId(message: unknown): void {
-  if (!isRecord(message) || !isExactNumber(message.id)) return;
-  const id = plainJson<unknown>(message.id);
-  if (Number.isSafeInteger(id)) message.id = id;
+const subscriptionId = 'io.modelcontextprotocol/subscriptionId';
+
+/** Places of a message that name a request, and the code of an error: they are compared with JavaScript numbers. */
+const framePlaces: readonly (readonly string[])[] = [
+  ['id'],
+  ['error', 'code'],
+  ['params', 'requestId'],
+  ['params', 'progressToken'],
+  ['params', '_meta', 'progressToken'],
+  ['params', '_meta', subscriptionId],
+  ['result', '_meta', subscriptionId],
+];
+
+/** Reads the numbers of a frame as JavaScript does: a server that writes floats answers 7 with 7.0. */
+function readFrameNumbers(message: unknown): void {
+  for (const place of framePlaces) {
+    const name = place.at(-1) ?? '';
+    const holder = place
+      .slice(0, -1)
+      .reduce<unknown>((value, member) => (isRecord(value) ? value[member] : undefined), message);
+    if (!isRecord(holder) || !Object.hasOwn(holder, name) || !isExactNumber(holder[name])) continue;
+    const number = plainJson<unknown>(holder[name]);
+    if (Number.isSafeInteger(number)) holder[name] = number;
+  }
 }
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];

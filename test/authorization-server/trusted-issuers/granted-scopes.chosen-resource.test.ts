@@ -26,4 +26,10 @@ describe('the resource of a token that nobody is asked about', () => {
     expect(() => chooseResource(resources, 'https://c.example', undefined, undefined)).toThrow(refused);
     expect(chooseResource(resources, undefined, other.resource, [other.resource])).toBe(other);
   });
+
+  it('is not the undecided one of a person who chooses (FA-20)', () => {
+    const beside = { ...resource, resource: 'https://a.example/b', scopes: { write: 'Write' } };
+    const two = createResourceRegistry([resource, beside]);
+    expect(() => chooseResource(two, 'urn:gatehouse:undecided', undefined, undefined)).toThrow(refused);
+  });
 });

@@ -17,6 +17,8 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
+import { claim, poll, registerDevice } from '../device/subject.ts';
+import { basic, clientWithSecret } from '../machines/subject.ts';
 
 const backend = nodeProgram('test/support/backend/server.ts', 'sound', 'of-a-route');
 const routes = {
@@ -32,7 +34,8 @@ const routes = {
 
 let gate: RunningGatehouse;
 beforeAll(async () => {
-  gate = await startGatehouse({ routes });
+  const robot = clientWithSecret('robot', { grantTypes: ['client_credentials'], scopes: ['mcp'] });
+  gate = await startGatehouse({ routes, clients: { clientCredentials: true, preRegistered: [robot] } });
 });
 afterAll(() => gate.stop());
 
@@ -101,6 +104,12 @@ describe('a request that names no resource, where there are several servers', ()
     });
     await sse.body?.cancel();
     expect(sse.status).toBe(200);
+    const rest = await fetch(`${gate.url}/files/rest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.access_token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(rest.status).toBe(200);
     const next = (await (await refresh(gate.url, tokens.clientId, tokens.refresh_token)).json()) as Tokens;
     expect(await tryAccess(mcpOf('files'), next.access_token)).toBe(200);
   });
@@ -163,7 +172,28 @@ describe('a request that names no resource, where there are several servers', ()
     expect(second.html).toContain('Team mail');
   });
 
-  it('of a device, and a pushed one, have a choice as well (FA-20)', async () => {
+  it('of a device has a choice as well, and its token is for the chosen server (FA-20)', async () => {
+    const clientId = await registerDevice(gate.url);
+    const asked = await post(`${gate.url}/device/auth`, { client_id: clientId });
+    const code = (await asked.json()) as { device_code: string; user_code: string; verification_uri: string };
+    const visitor = createVisitor();
+    const page = await claim({ url: code.verification_uri, userCode: code.user_code }, visitor);
+    const chosen = await visitor.submit(page, '/server', [
+      ['decision', 'choose'],
+      ['resource', mcpOf('mail')],
+    ]);
+    const consent = await openConsent({ url: chosen.url }, visitor);
+    expect(consent.html).toContain('Team mail');
+    await visitor.submit(consent, '/consent', [
+      ['decision', 'allow'],
+      ['scope', 'mcp'],
+    ]);
+    const { body } = await poll(gate.url, { clientId, deviceCode: code.device_code });
+    expect(await tryAccess(mcpOf('mail'), body.access_token ?? '')).toBe(200);
+    expect(await tryAccess(mcpOf('files'), body.access_token ?? '')).toBe(403);
+  });
+
+  it('that is pushed has a choice as well (FA-20)', async () => {
     const { client_id } = await register(gate.url);
     const flow = authorization(gate, client_id, { resource: undefined, scope: undefined });
     const pushed = await post(`${gate.url}/par`, [...new URL(flow.url).searchParams] as [string, string][]);
@@ -174,6 +204,15 @@ describe('a request that names no resource, where there are several servers', ()
     expect(html).toContain('Which server may');
   });
 });
+
+it.each(['urn:gatehouse:undecided', 'urn:gatehouse:undecided:unscoped'])(
+  'no client gets a token for %s, which no server is (FA-20)',
+  async (resource) => {
+    const ask = { grant_type: 'client_credentials', resource };
+    const response = await post(`${gate.url}/token`, ask, basic('robot'));
+    expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_target' }]);
+  },
+);
 
 describe('a token for a server that the person chose', () => {
   it('is 403 at another server, as a refresh cannot help there; one that names its resource is 401 (FA-20)', async () => {

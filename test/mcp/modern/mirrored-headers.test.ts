@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseExact } from '../../../src/collections/exact-json.ts';
 import {
   checkMirroredHeaders,
   checkMirroredParameters,
@@ -115,6 +116,8 @@ describe('the parameters a tool mirrors in headers (B5-08, B5-10, T-132)', () =>
     ['a missing integer', {}, { box: { size: 42 } }],
     ['an integer in hex', { 'mcp-param-size': '0x2a' }, { box: { size: 42 } }],
     ['an integer with a sign', { 'mcp-param-size': '+42' }, { box: { size: 42 } }],
+    ['a missing header of a number for a text', {}, { region: parseExact('1.0').value }],
+    ['another number for a text', { 'mcp-param-region': '1' }, { region: parseExact('1.0').value }],
     ['a boolean in other case', { 'mcp-param-deep': 'True' }, { deep: true }],
   ])('are refused with %s', (_what, headers, given) => {
     const inherited = parameter('Proto', 'string', ['__proto__', 'x']);
