@@ -51,7 +51,7 @@ import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { createAccessWatch } from './resource-server/index.ts';
 import { makeAll, SettingsRefused } from './settings/issues.ts';
 import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
-import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
+import { createCallerTokens } from './upstream/index.ts';
 import { createVault } from './upstream/vault.ts';
 
 /**

@@ -12,7 +12,6 @@ export {
   keepSettingsClients,
   readSettingsClients,
 } from './operator-clients/settings-clients.ts';
-export { buildFailurePage, buildHomePage } from './plain-pages.ts';
 export type { ProtectedResource } from './resources.ts';
 export {
   type AuthorizationServer,
@@ -22,3 +21,4 @@ export type { AuthorizationServerOptions } from './server-options.ts';
 export { createTolerances } from './tolerances/tolerances.ts';
 export { checkExchangeRules, checkTrustedIssuers } from './trusted-issuers/check-issuers.ts';
 export type { TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';
+export { buildFailurePage, buildHomePage } from './views/home.ts';

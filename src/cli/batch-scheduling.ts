@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-/** How long the tool of the system may take, in milliseconds: the server starts without it. */
+/** Maximum time of the system's tool, in milliseconds: the server starts without it. */
 const toolMs = 2_000;
 
-/** The policies of Linux at the numbers that `/proc` gives them. @see sched(7) */
+/** The scheduling policies of Linux, by the number that `/proc` has for each. @see sched(7) */
 const policies = ['other', 'fifo', 'rr', 'batch', undefined, 'idle', 'deadline', 'ext'] as const;
 
 /**
- * Tells by which policy the system runs this process.
- * @returns undefined on other systems than Linux, where `/proc` cannot be read, and for a policy that has no name here
+ * Returns the policy by which the system runs this process.
+ * @returns undefined on other systems than Linux, if `/proc` cannot be read, and for a policy without a name here
  * @see proc_pid_stat(5), field 41
  */
 export function schedulingPolicy(): (typeof policies)[number] {
@@ -24,13 +24,13 @@ export function schedulingPolicy(): (typeof policies)[number] {
 }
 
 /**
- * Has Linux run this process, and what it starts from now on, by its policy for batch work: when something comes for it
- * it does not break in on the program that runs, but is next when that waits, or has used up its turn. A server and the
- * programs behind it that share a core then pass on many calls a turn and not one or two, each with what the processor
- * holds of it lost in between. A core that has nothing to do takes it at once, as ever.
+ * Sets the policy for batch work for this process and the programs that it starts. A batch process that has work does
+ * not interrupt the running program, but runs when that waits or has used up its time slice. A server and a program that
+ * share a core then handle many calls per time slice, and a fifth more calls in all. An idle core takes them at once, as
+ * ever.
  *
- * Done by `chrt` of util-linux, as Node.js has no call for it. Where that is missing or refused, and on other systems,
- * nothing changes; a policy that this process was started with stays.
+ * Uses `chrt` of util-linux, as Node.js has no call for it. Nothing changes if it is missing or refused, or on other
+ * systems. A policy that this process was started with stays.
  * @see sched(7), "SCHED_BATCH"
  */
 export async function useBatchScheduling(): Promise<void> {
@@ -40,6 +40,6 @@ export async function useBatchScheduling(): Promise<void> {
     const args = ['--batch', '--all-tasks', '--pid', '0', String(process.pid)];
     await promisify(execFile)('chrt', args, { timeout: toolMs, killSignal: 'SIGKILL', env: { PATH } });
   } catch {
-    // The policy stays the usual one: all else works as well.
+    // The policy stays the usual one; everything works with it.
   }
 }

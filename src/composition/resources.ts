@@ -10,7 +10,7 @@ import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
-import { checkUpstreams } from '../upstream/create-upstreams.ts';
+import { checkUpstreams } from '../upstream/index.ts';
 
 /** A family of transports. Each is a protected resource with its own URL. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';

@@ -10,17 +10,21 @@ import { SettingsRefused } from '../settings/issues.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamStore } from '../storage/upstreams.ts';
 import {
+  type CallerApi,
   checkUpstreams,
+  createBackChannelLogout,
+  createCallerApi,
+  createCallerTokens,
+  createLinkEvents,
+  createLinkStatus,
   createUpstreams,
   findSharedIssuers,
   type KnownResource,
-} from '../upstream/create-upstreams.ts';
-import { createBackChannelLogout, type UsedLogoutTokens } from '../upstream/links/back-channel-logout.ts';
-import { createLinkEvents, type LinkEvents } from '../upstream/links/link-events.ts';
-import { startLinkMonitor } from '../upstream/links/link-monitor.ts';
-import { createLinkStatus, type LinkStatus } from '../upstream/links/link-status.ts';
-import { type CallerApi, createCallerApi } from '../upstream/tools/caller-api.ts';
-import { createCallerTokens } from '../upstream/tools/caller-tokens.ts';
+  type LinkEvents,
+  type LinkStatus,
+  startLinkMonitor,
+  type UsedLogoutTokens,
+} from '../upstream/index.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import type { Vault } from '../upstream/vault.ts';
 

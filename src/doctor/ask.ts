@@ -1,5 +1,5 @@
+import { describeFailure } from '../client/building-blocks.ts';
 import { requireUrl } from '../client/index.ts';
-import { describeFailure } from '../client/network-failure.ts';
 import { quote } from '../client/quote.ts';
 import { isLocalAddress } from '../client/url-policy.ts';
 import type { Subject } from './subject.ts';

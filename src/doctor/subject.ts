@@ -1,4 +1,4 @@
-import type { AuthorizationAgent } from '../client/authorization/code-login.ts';
+import type { AuthorizationAgent } from '../client/building-blocks.ts';
 import type { ClientContext, CredentialStore, Exchange, GivenClient } from '../client/index.ts';
 
 /** Determines a fact about the server. A missing response is a fact, too; only unexpected errors are thrown. */

@@ -1,4 +1,4 @@
-import { createRedaction, marker, markerPattern } from '../client/exchanges/redact.ts';
+import { createRedaction, marker, markerPattern } from '../client/building-blocks.ts';
 import type { Finding } from './check.ts';
 
 /** User and password of a URL in a text. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { ClientIdentity } from '../client/building-blocks.ts';
 import { readPrivateKey } from '../client/client-key.ts';
-import type { ClientIdentity } from '../client/oauth-client.ts';
 import { createOperatorFetch } from '../net/operator-fetch.ts';
 import type { Slip } from '../oauth/foreign-json.ts';
 import { createAsk } from './ask.ts';

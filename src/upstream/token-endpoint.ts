@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { type ClientIdentity, clientAuthentication } from '../client/oauth-client.ts';
+import { type ClientIdentity, clientAuthentication } from '../client/building-blocks.ts';
 import type { OperatorRequest } from '../net/operator-fetch.ts';
 import { parseObject } from '../oauth/foreign-json.ts';
 import { type Ask, type Asked, kindOf } from './ask.ts';

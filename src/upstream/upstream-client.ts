@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import type { ClientIdentity } from '../client/oauth-client.ts';
+import type { ClientIdentity } from '../client/building-blocks.ts';
 import { asText, type JsonObject, type NoteSlip } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
 import { buildAuthorizationUrl, validateCallback } from './authorization.ts';

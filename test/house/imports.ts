@@ -44,14 +44,15 @@ function objection(rooms: readonly Room[], room: Room, path: string, found: Impo
   const target = roomOf(rooms, found.to);
   if (target === undefined) return `${found.to} stands in no room`;
   if (target === room) return undefined;
-  if (isPastDoors(target, path, found))
-    return `${room.name} imports ${target.name} past its doors (${found.to}): import ${target.doors?.join(' or ')}, or name a new door in test/house/rooms.ts`;
-  if (room.may.includes(target.name)) return undefined;
+  const pastDoors = isPastDoors(target, path, found)
+    ? `${room.name} imports ${target.name} past its doors (${found.to}): import ${target.doors?.join(' or ')}, or name a new door in test/house/rooms.ts`
+    : undefined;
+  if (room.may.includes(target.name)) return pastDoors;
   if (room.except?.some(({ file, may }) => path === `src/${file}` && may?.includes(target.name)))
     return undefined;
   if (room.mayTypesOf?.includes(target.name)) {
     return found.typesOnly
-      ? undefined
+      ? pastDoors
       : `${room.name} may import only types of ${target.name} (${found.to}): write import type`;
   }
   return `${room.name} may not import ${target.name} (${found.to})`;

@@ -6,7 +6,13 @@ import { parseSource, readSources, root } from './sources.ts';
 const sources = readSources('src');
 
 /** Short files with one importer that stay by themselves. */
-const allowedCrumbs: ReadonlySet<string> = new Set([]);
+const allowedCrumbs: ReadonlySet<string> = new Set([
+  // Commands that end well load neither.
+  'src/cli/failure-json.ts',
+  'src/cli/server-failure.ts',
+  // What it imports, its importer may not.
+  'src/authorization-server/administration/unusable-clients.ts',
+]);
 
 describe('a stranger', () => {
   it('finds no docstring that opens like a question', () => {

@@ -37,6 +37,12 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'storage/sqlite',
+    doors: [
+      'storage/sqlite/index.ts',
+      'storage/sqlite/connection/exclusive-lock.ts',
+      'storage/sqlite/data-folder/data-folder.ts',
+      'storage/sqlite/data-folder/read-only.ts',
+    ],
     may: ['storage', 'crypto', 'collections'],
     neverPackages: [...web, engine, 'pg', '@node-rs/argon2'],
   },
@@ -47,16 +53,29 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'client',
+    doors: [
+      'client/index.ts',
+      'client/building-blocks.ts',
+      'client/quote.ts',
+      'client/url-policy.ts',
+      'client/client-key.ts',
+      'client/transports/connect-errors.ts',
+      'client/transports/exact-numbers.ts',
+      'client/transports/param-headers.ts',
+      'client/transports/session-memory.ts',
+    ],
     may: ['oauth', 'collections'],
     neverPackages: ['node:*', ...web, engine, ...nativePackages],
   },
   {
     name: 'client/node',
+    doors: ['client/node/index.ts', 'client/node/building-blocks.ts', 'client/node/home.ts'],
     may: ['oauth', 'client', 'collections'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
     name: 'doctor',
+    doors: ['doctor/index.ts'],
     may: ['oauth', 'client', 'client/node', 'doctor/machine/hosts/json-with-comments.ts'],
     neverPackages: [...web, engine, ...nativePackages],
   },
@@ -67,6 +86,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'upstream',
+    doors: ['upstream/index.ts', 'upstream/upstream.ts', 'upstream/vault.ts'],
     may: ['oauth', 'client', 'crypto', 'net', 'storage', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
   },
@@ -78,6 +98,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'authorization-server',
+    doors: ['authorization-server/index.ts'],
     may: [
       'oauth',
       'collections',
@@ -92,11 +113,17 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'authorization-server/administration',
+    doors: [
+      'authorization-server/administration/administration.ts',
+      'authorization-server/administration/administration-refused.ts',
+      'authorization-server/administration/unusable-clients.ts',
+    ],
     may: ['authorization-server', 'oauth', 'crypto', 'storage'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
     name: 'resource-server',
+    doors: ['resource-server/index.ts'],
     may: ['oauth', 'collections', 'net', 'net/write-batcher.ts', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
     except: [
@@ -120,6 +147,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'gateway',
+    doors: ['gateway/index.ts'],
     may: [
       'mcp',
       'oauth',

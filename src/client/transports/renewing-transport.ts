@@ -4,6 +4,7 @@ import {
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   type RequestId,
   SdkErrorCode,
   SdkHttpError,
@@ -12,7 +13,6 @@ import {
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import { type OpenRequest, OpenRequests, OwnRequests } from './open-requests.ts';
-import { completeResultType } from './result-type.ts';
 import { announceLists, isSessionLost, SessionMemory } from './session-memory.ts';
 
 /** A transport that can end its session at the server. */
@@ -243,4 +243,20 @@ export class RenewingTransport implements Transport {
       transport.close().catch(() => undefined);
     }
   }
+}
+
+/** The member of `_meta` with the revision of a request, from 2026-07-28 on. */
+const versionMember = 'io.modelcontextprotocol/protocolVersion';
+
+/**
+ * Adds the `resultType` `complete` to a result of 2026-07-28 without one, which the SDK's client would
+ * reject.
+ * @param answer the response of the server
+ * @param request its request
+ * @see MCP 2026-07-28 base protocol, results (C1-04)
+ */
+export function completeResultType(answer: JSONRPCMessage, request: JSONRPCRequest): JSONRPCMessage {
+  if (!isJSONRPCResultResponse(answer) || answer.result.resultType !== undefined) return answer;
+  if (request.params?._meta?.[versionMember] === undefined) return answer;
+  return { ...answer, result: { ...answer.result, resultType: 'complete' } };
 }

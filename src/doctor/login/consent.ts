@@ -1,4 +1,5 @@
-import type { AuthorizationAgent } from '../../client/authorization/code-login.ts';
+import type { AuthorizationAgent } from '../../client/building-blocks.ts';
+import { redirectAllows } from '../../client/building-blocks.ts';
 import {
   ClientError,
   type DiscoveredServer,
@@ -6,7 +7,6 @@ import {
   type Registration,
   startAuthorization,
 } from '../../client/index.ts';
-import { redirectAllows } from '../../client/registration/dynamic-registration.ts';
 import { type Check, type Judgement, skip, unknown } from '../check.ts';
 import { nativeRegistrations, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';

@@ -1,3 +1,4 @@
+import { clientAuthentication } from '../../client/building-blocks.ts';
 import {
   ClientError,
   type ClientErrorReason,
@@ -7,7 +8,6 @@ import {
   revokeCredential,
   type UsableAuthorizationServer,
 } from '../../client/index.ts';
-import { clientAuthentication } from '../../client/oauth-client.ts';
 import { quote } from '../../client/quote.ts';
 import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
 import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { browserCommand, readSurroundings, type Surroundings } from '../../client/node/browser.ts';
-import { findPortHolder } from '../../client/node/port-holder.ts';
+import {
+  browserCommand,
+  findPortHolder,
+  readSurroundings,
+  type Surroundings,
+} from '../../client/node/building-blocks.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { type Check, fail, type Judgement, pass, skip, warn } from '../check.ts';
 import { hostChecks } from './hosts/host-checks.ts';

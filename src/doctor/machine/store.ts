@@ -1,11 +1,17 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lifeOf, parseHolder, staleLockMs } from '../../client/node/file-lock.ts';
-import { systemKeychain } from '../../client/node/keychain.ts';
-import { TokenFileError } from '../../client/node/private-file.ts';
-import { createTokenFile, parseTokenFile, tokenFilePath } from '../../client/node/token-file.ts';
-import { parseSealedText } from '../../client/node/token-file-seal.ts';
-import type { Credential } from '../../client/stores/credential-store.ts';
+import type { Credential } from '../../client/building-blocks.ts';
+import {
+  createTokenFile,
+  lifeOf,
+  parseHolder,
+  parseSealedText,
+  parseTokenFile,
+  staleLockMs,
+  systemKeychain,
+  TokenFileError,
+  tokenFilePath,
+} from '../../client/node/building-blocks.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { type Check, fail, type Judgement, pass, warn } from '../check.ts';
 import { type Machine, storeFolder } from './machine.ts';

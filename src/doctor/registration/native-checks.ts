@@ -1,4 +1,4 @@
-import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
+import { loopbackRedirectUris } from '../../client/building-blocks.ts';
 import { type Check, fail, pass, unknown, warn } from '../check.ts';
 import { describeRefusal, isAccepted, nativeRegistrations, portedRedirectUri } from './try-registration.ts';
 

@@ -1,6 +1,6 @@
+import { loopbackRedirectUris } from '../../client/building-blocks.ts';
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
-import { loopbackRedirectUris } from '../../client/registration/dynamic-registration.ts';
 import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
 import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
 import { type Answer, ask } from '../ask.ts';

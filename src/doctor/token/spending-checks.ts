@@ -1,9 +1,11 @@
+import {
+  clientAuthentication,
+  createDpopKey,
+  refreshCredential,
+  sendAuthorized,
+} from '../../client/building-blocks.ts';
 import type { Credential } from '../../client/index.ts';
-import { clientAuthentication } from '../../client/oauth-client.ts';
 import { quote } from '../../client/quote.ts';
-import { sendAuthorized } from '../../client/session/send-authorized.ts';
-import { createDpopKey } from '../../client/tokens/dpop.ts';
-import { refreshCredential } from '../../client/tokens/renewal.ts';
 import { parseChallenges } from '../../oauth/challenge.ts';
 import { parseObject } from '../../oauth/foreign-json.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';

@@ -5,9 +5,9 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
+import type { Cursors } from '../../mcp/building-blocks.ts';
 import { callerOf, internalError, methodNotFound, requestCancelled } from '../../mcp/building-blocks.ts';
 import type { McpLike } from '../../mcp/index.ts';
-import type { Cursors } from '../../mcp/paging.ts';
 import type { InitializeParams, JsonRpcError, Message, RequestMessage, Sender } from '../../mcp/protocol.ts';
 import { isRecord } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';

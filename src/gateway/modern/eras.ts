@@ -1,4 +1,4 @@
-import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { internalRequest } from '../../mcp/building-blocks.ts';
 import type { Answer, Caller, JsonRpcError } from '../../mcp/protocol.ts';
 import { modernRevision } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type RequestId, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { resultNotServed } from '../../mcp/building-blocks.ts';
+import { type InputRequest, readInputRequests, resultNotServed } from '../../mcp/building-blocks.ts';
 import type {
   Answer,
   Backend,
@@ -11,7 +11,6 @@ import type {
   RequestMessage,
 } from '../../mcp/protocol.ts';
 import { legacyRevisions, newestLegacyRevision } from '../../mcp/protocol.ts';
-import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Response to a request of an older revision. */

@@ -1,6 +1,10 @@
-import { createRecentSchemas, requestCancelled } from '../../mcp/building-blocks.ts';
+import {
+  createRecentSchemas,
+  discoverBy,
+  internalCall,
+  requestCancelled,
+} from '../../mcp/building-blocks.ts';
 import type { McpLike, ServerSource } from '../../mcp/index.ts';
-import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
 import type { Backend, Call, Answer as HttpAnswer, Message, SubscriptionFilter } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain, SteppedRequest, type Way } from './chain.ts';

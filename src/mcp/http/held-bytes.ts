@@ -17,7 +17,7 @@ export interface Owner {
 }
 
 /**
- * Why a client does not get an answer.
+ * Reason that a client does not get an answer.
  * - `slow`: it took nothing for too long, and others needed the room.
  * - `no_room`: there was no room for the answer.
  * - `stalled`: it took nothing for a whole period of keep-alive.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upstreamZhCn } from '../../../src/authorization-server/texts/upstream-zh-cn.ts';
+import { upstreamZhCn } from '../../../src/authorization-server/texts/zh-cn.ts';
 import { flattenTexts } from './flatten-texts.ts';
 
 describe('the Chinese texts of logins elsewhere', () => {

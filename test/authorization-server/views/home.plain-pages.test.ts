@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildFailurePage, buildHomePage } from '../../src/authorization-server/plain-pages.ts';
+import { buildFailurePage, buildHomePage } from '../../../src/authorization-server/views/home.ts';
 
 const pages = [
   buildHomePage(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { completeResultType } from '../../../src/client/transports/result-type.ts';
+import { completeResultType } from '../../../src/client/transports/renewing-transport.ts';
 
 const modern = {
   jsonrpc: '2.0' as const,
