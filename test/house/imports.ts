@@ -89,6 +89,26 @@ export function idleDoors(rooms: readonly Room[], files: readonly Importer[]): s
   return rooms.flatMap(({ doors = [] }) => doors.filter((door) => !used.has(`src/${door}`)));
 }
 
+/** Finds allowances of the table that no import needs, as `room may import other`. */
+export function idleAllowances(rooms: readonly Room[], files: readonly Importer[]): string[] {
+  const needed = new Set(
+    files.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isPackage }) => !isPackage)
+        .flatMap(({ to }) => {
+          const target = roomOf(rooms, to)?.name;
+          return [`${roomOf(rooms, path)?.name} may import ${target}`, `${path} may import ${target}`];
+        }),
+    ),
+  );
+  return rooms
+    .flatMap(({ name, may, mayTypesOf = [], except = [] }) => [
+      ...[...may, ...mayTypesOf].map((other) => `${name} may import ${other}`),
+      ...except.flatMap(({ file, may: more = [] }) => more.map((other) => `src/${file} may import ${other}`)),
+    ])
+    .filter((allowance) => !needed.has(allowance));
+}
+
 /**
  * Finds import circles, type imports included.
  * @param files the files and what they import
