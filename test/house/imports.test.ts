@@ -95,6 +95,27 @@ describe('who may import whom', () => {
   });
 });
 
+describe('private members of dependencies', () => {
+  const engineInternals = 'src/authorization-server/engine/engine-internals.ts';
+
+  it('are imported from the engine in one file', () => {
+    const inside = sources.filter(({ imports }) =>
+      imports.some(({ to }) => to.startsWith('oidc-provider/lib')),
+    );
+    expect(inside.map(({ path }) => path)).toEqual([engineInternals]);
+  });
+
+  it('are read of no other object: a name that begins with an underscore is none of ours', () => {
+    const found = sources.flatMap(({ path, text }) => {
+      const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      return [...code.matchAll(/\.(_(?!meta\b)\w+)|\[['"]_(?!meta['"])/g)].map(
+        ([name]) => `${path}: ${name}`,
+      );
+    });
+    expect(found).toEqual([]);
+  });
+});
+
 describe('circles', () => {
   it('do not exist in src', () => {
     expect(importCircles(sources)).toEqual([]);

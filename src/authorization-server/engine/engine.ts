@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import instance from 'oidc-provider/lib/helpers/weak_cache.js';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createCookieSigner } from '../../crypto/secret.ts';
 import { pathOf } from '../../oauth/well-known.ts';
@@ -9,6 +8,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 import { isClientSecretHash, matchesClientSecret } from '../operator-clients/client-secret.ts';
 import { compareLocalhostPorts } from '../tolerances/tolerances.ts';
+import { setKnownScopes } from './engine-internals.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
 import { putBodyBack } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
@@ -103,20 +103,9 @@ export function createEngine(options: EngineOptions): Engine {
       current = build();
     },
     renewScopes() {
-      for (const { provider } of new Set([first, current])) knowScopes(provider, options.scopes());
+      for (const { provider } of new Set([first, current])) setKnownScopes(provider, options.scopes());
     },
   };
-}
-
-/**
- * Has an engine that was made know other scopes from now on. It keeps those of its configuration in a set of its own,
- * which everything in it reads: authorization requests, metadata, and the clients it loads.
- * @param scopes all of them
- */
-function knowScopes(provider: Provider, scopes: readonly string[]): void {
-  const known = instance(provider).configuration.scopes;
-  known.clear();
-  for (const scope of scopes) known.add(scope);
 }
 
 /** A right secret that came the wrong way: only who has it learns which the right one is. */

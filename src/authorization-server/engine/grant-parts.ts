@@ -1,12 +1,8 @@
 import type Provider from 'oidc-provider';
 import { type Client, errors, type KoaContextWithOIDC, type ResourceServerInstance } from 'oidc-provider';
-import {
-  checkDpopReplay,
-  resolveRequestedResources,
-  validateDpop,
-} from 'oidc-provider/lib/helpers/grants.js';
 import { formatScope } from '../../oauth/scope.ts';
 import type { ProtectedResource } from '../resources.ts';
+import { checkDpopReplay, resolveRequestedResources, validateDpop } from './engine-internals.ts';
 
 /** A token request of a grant that is ours: its client has been authenticated, and may use the grant. */
 export interface GrantRequest {

@@ -1,4 +1,5 @@
 import Provider from 'oidc-provider';
+import { storeInSession } from './engine-internals.ts';
 
 /** Gatehouse's own fields in an oidc-provider session; sealed and deleted with it. */
 export interface SessionBrowser {
@@ -9,14 +10,13 @@ export interface SessionBrowser {
 }
 
 /**
- * Has the login sessions of a provider keep which browser somebody logged in with, and when they proved who they are for
- * the account pages, which a login for an app does not.
+ * Makes login sessions store the browser of the login, and the time of the last authentication on the account pages. A
+ * login for an app does not count as such an authentication.
  * @param provider the engine, before it has served a request
  */
-export function keepBrowserOfLogin({ Session }: Provider): void {
-  const members = Reflect.get(Session, 'IN_PAYLOAD') as string[];
-  Object.defineProperty(Session, 'IN_PAYLOAD', { value: [...members, 'browser', 'provedAt'] });
-  const { prototype } = Session;
+export function keepBrowserOfLogin(provider: Provider): void {
+  storeInSession(provider, ['browser', 'provedAt']);
+  const { prototype } = provider.Session;
   const { loginAccount } = prototype;
   prototype.loginAccount = function logIn(this: typeof prototype & SessionBrowser, details) {
     loginAccount.call(this, details);

@@ -12,7 +12,7 @@ import {
   trustIdentityProvider,
 } from './subject.ts';
 
-// Over src/authorization-server/engine/oidc-provider-grants.d.ts: the engine checks proofs for grants of ours as for its own.
+// Over src/authorization-server/engine/engine-internals.ts: the engine checks proofs for grants of ours as for its own.
 
 let setUp: EnterpriseSetUp;
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import {
 // Over src/authorization-server/trusted-issuers/jwt-bearer-grant.ts, src/authorization-server/trusted-issuers/identity-grant.ts,
 // src/authorization-server/trusted-issuers/assertion.ts, src/authorization-server/trusted-issuers/trusted-issuer.ts,
 // src/authorization-server/trusted-issuers/granted-scopes.ts, src/authorization-server/engine/grant-parts.ts,
-// src/authorization-server/engine/oidc-provider-grants.d.ts and
+// src/authorization-server/engine/engine-internals.ts, src/authorization-server/engine/oidc-provider-lib.d.ts and
 // src/authorization-server/own-grants.ts.
 
 const now = (): number => Math.floor(Date.now() / 1000);

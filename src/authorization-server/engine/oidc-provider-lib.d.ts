@@ -34,12 +34,3 @@ declare module 'oidc-provider/lib/helpers/weak_cache.js' {
   /** Returns the configuration of an engine as the engine uses it. */
   export default function instance(provider: Provider): { configuration: { scopes: Set<string> } };
 }
-
-/** The request that the engine is serving, which is its `Provider.ctx` (lib/helpers/als.js of oidc-provider 9.13). */
-declare module 'oidc-provider/lib/helpers/als.js' {
-  import type { AsyncLocalStorage } from 'node:async_hooks';
-  import type { Context } from 'koa';
-
-  const served: AsyncLocalStorage<Context>;
-  export default served;
-}
