@@ -8,7 +8,7 @@ const sources = readSources('src');
 const tests = globSync('test/**/*.test.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/'));
 const flows = tests
   .filter((path) => path.startsWith('test/flows/'))
-  .map((path) => readFileSync(new URL(path, root), 'utf8'));
+  .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }));
 
 /** The twin of `src/oauth/scope.ts` is `test/oauth/scope.test.ts`, or several `test/oauth/scope.<what>.test.ts`. */
 function hasTwin(path: string, testPaths: readonly string[]): boolean {
@@ -19,7 +19,7 @@ function hasTwin(path: string, testPaths: readonly string[]): boolean {
 }
 
 function isNamedByAFlow(path: string): boolean {
-  return flows.some((text) => text.includes(path));
+  return flows.some(({ text }) => text.includes(path));
 }
 
 describe('each source file', () => {
@@ -30,6 +30,14 @@ describe('each source file', () => {
       .map(({ path }) => path)
       .filter((path) => !excepted.has(path) && !hasTwin(path, tests) && !isNamedByAFlow(path));
     expect(lonely).toEqual([]);
+  });
+
+  it('that a flow test names exists', () => {
+    const named = flows.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bsrc\/[\w./-]+\.ts\b/g)].map(([file]) => ({ path, file })),
+    );
+    const files = new Set(globSync('src/**/*.ts', { cwd: root }).map((path) => path.replaceAll('\\', '/')));
+    expect(named.filter(({ file }) => !files.has(file))).toEqual([]);
   });
 
   it('is excepted only while it exists, has no twin, and with a reason', () => {

@@ -1,5 +1,5 @@
-// Flows through src/cli/commands/server/protect.ts, src/composition/backend.ts, src/gateway/backends/stdio/stdio-backend.ts and
-// src/gateway/backends/stdio/legacy-process.ts: a real program, real logins, the real clients of both SDKs.
+// Flows through src/cli/commands/server/protect.ts, src/composition/route-backend.ts,
+// src/gateway/backends/stdio/stdio-backend.ts and src/gateway/backends/stdio/legacy-process.ts: a real program, real logins, the real clients of both SDKs.
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as TransportV2,

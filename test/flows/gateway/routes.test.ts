@@ -1,5 +1,5 @@
 // Flows through src/composition/resolve-routes.ts, src/composition/served-routes.ts, src/composition/route-backend.ts,
-// src/composition/mcp-endpoint.ts, src/app/app.ts, src/settings/scope-problems.ts and
+// src/composition/mcp-endpoint.ts, src/app/app.ts, src/settings/scopes.ts and
 // src/authorization-server/engine/engine.ts: two real programs behind one gate, each at a path of its own.
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SettingsInput } from '../../../src/options.ts';

@@ -9,8 +9,7 @@ import { post, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { countStatuses, expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
 // Over src/authorization-server/endpoints/client-assertion.ts, src/authorization-server/engine/client-adapter.ts,
-// src/authorization-server/client-keys/assertion-algorithms.ts, src/authorization-server/client-keys/key-set.ts and
-// src/authorization-server/client-keys/key-set.ts.
+// src/authorization-server/client-keys/client-keys.ts and src/authorization-server/client-keys/key-set.ts.
 
 let gatehouse: RunningGatehouse;
 let key: ClientKey;

@@ -1,4 +1,4 @@
-// Flows of src/oauth/dpop.ts, src/authorization-server/endpoints/refresh-source.ts and
+// Flows of src/resource-server/dpop/verify-proof.ts, src/authorization-server/endpoints/refresh-source.ts and
 // src/authorization-server/endpoints/client-assertion.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
