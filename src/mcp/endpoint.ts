@@ -240,7 +240,7 @@ export interface McpTransports {
 const defaultStreamAfterMs = 400;
 
 /** Creates the transports, which share the scope checks, the count of calls and the servers. */
-export function createTransports(options: McpTransportsOptions): McpTransports {
+function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
   const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source) };

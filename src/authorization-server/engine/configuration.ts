@@ -299,7 +299,7 @@ export const clientCredentialsGrant = 'client_credentials';
  * as long as one remains: MCP clients ask for every scope that the resource names. The engine rejects the rest.
  * @returns undefined for every other request
  */
-export function scopeForItself(
+function scopeForItself(
   { oidc }: KoaContextWithOIDC,
   client: Client,
   resource: ProtectedResource | undefined,

@@ -175,7 +175,7 @@ const notStarted: JsonRpcError = {
  * goes on with a renewed token. Until then the stream carries what belongs to calls that were accepted before, and the rest waits.
  * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-03, B2-04, B2-06)
  */
-export class SseSession implements Listener {
+class SseSession implements Listener {
   readonly #options: SseSessionOptions;
   readonly #idle: NodeJS.Timeout;
   readonly #running = new Set<RequestId>();

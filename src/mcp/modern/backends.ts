@@ -85,7 +85,7 @@ export function createBackends(options: BackendsOptions): Backends {
 }
 
 /** Time after which a request gets a pending backend, in milliseconds. */
-export const soonMs = 500;
+const soonMs = 500;
 
 /** Options of a pending backend. */
 export interface PendingBackendOptions {

@@ -199,11 +199,7 @@ export async function findScopeChallenge(
  * because a list is filtered synchronously; the call itself is refused by {@link findScopeChallenge}.
  * @throws as {@link findScopeChallenge}
  */
-export function passesSynchronousRules(
-  server: McpLike,
-  request: RequestMessage,
-  authInfo: SdkAuthInfo,
-): boolean {
+function passesSynchronousRules(server: McpLike, request: RequestMessage, authInfo: SdkAuthInfo): boolean {
   if (!hasScopeRules(server)) return true;
   const challenge = server.resolveScopeChallenge({ request, authInfo });
   if (challenge === undefined) return true;

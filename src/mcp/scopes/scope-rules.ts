@@ -61,7 +61,7 @@ const kinds = ['tools', 'prompts', 'resources'];
 /**
  * Returns every scope that was declared for a server, on the object itself or on the `Server` inside an `McpServer`.
  */
-export function scopesDeclaredFor(server: McpLike): string[] {
+function scopesDeclaredFor(server: McpLike): string[] {
   const inner = innerServer(server);
   const all = [declarations.get(server), inner && declarations.get(inner)];
   const tables = all.flatMap((declared) => (declared ? Object.values(declared.scopes) : []));

@@ -134,7 +134,7 @@ export interface SharedConversationsOptions extends ConversationsOptions {
  * Creates conversations that share one server. The server is made, connected and initialized for the first of them, and
  * made again after it closed. A ready-made server cannot be made again.
  */
-export function createSharedConversations(options: SharedConversationsOptions): Conversations {
+function createSharedConversations(options: SharedConversationsOptions): Conversations {
   const { source, logger, capabilities = allCapabilities } = options;
   let starting: Promise<SharedServer | { error: JsonRpcError }> | undefined;
   let wasStarted = false;

@@ -145,10 +145,7 @@ async function baseOf({
  * Registers `gatehouse account reset|sessions|remove-factors`.
  * @param command makes a command of `gatehouse account` with the options they all have
  */
-export function registerAccountAccess(
-  command: (name: string, description: string) => Command,
-  io: CommandIo,
-): void {
+function registerAccountAccess(command: (name: string, description: string) => Command, io: CommandIo): void {
   command('reset <email>', 'print a link for setting a new password; it works once, for an hour')
     .option('--public-url <url>', 'public URL of the server, if the settings do not set it')
     .action(async (email: string, options: AccessOptions) => {

@@ -158,10 +158,7 @@ function otherLog(restore: Restore | undefined): CliError {
  * Registers `gatehouse audit verify`.
  * @param command makes a command of `gatehouse audit` with the options they all have
  */
-export function registerAuditVerify(
-  command: (name: string, description: string) => Command,
-  io: CommandIo,
-): void {
+function registerAuditVerify(command: (name: string, description: string) => Command, io: CommandIo): void {
   command('verify', 'check that no event was changed, removed or added')
     .option(
       '--head <seq:hash>',

@@ -174,7 +174,7 @@ function toClient(name: string, options: AddOptions): ClientToAdd {
 }
 
 /** Registers `gatehouse client add`, for clients that do not register themselves (A5-03). */
-export function registerClientAdd(command: AddClientCommand, io: CommandIo): void {
+function registerClientAdd(command: AddClientCommand, io: CommandIo): void {
   command('add <name>', 'register a client; its secret, if it has one, is shown once')
     .option('--redirect-uri <uri>', 'a redirect URI; repeatable', several)
     .option('--client-id <id>', 'client id (default: a random one)')
@@ -256,7 +256,7 @@ interface InviteOptions extends ClientOptions {
 const daySeconds = 86_400;
 
 /** Registers `gatehouse client invite`, which prints an initial access token once (RFC 7591 section 3). */
-export function registerClientInvite(command: AddClientCommand, io: CommandIo): void {
+function registerClientInvite(command: AddClientCommand, io: CommandIo): void {
   command('invite', 'create an initial access token for registering clients; it is shown once')
     .option('--uses <n>', 'number of clients that can register with it', parseWhole(1, 10_000), 1)
     .option('--days <n>', 'days until it expires', parseWhole(1, 365), 7)
