@@ -9,7 +9,7 @@ import type { AuditLog } from './audit.ts';
 import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
-import { tellPerson } from './endpoint-limits/answers.ts';
+import { rejectAsPage } from './endpoint-limits/answers.ts';
 import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
 import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
 import {
@@ -36,7 +36,7 @@ import {
 } from './endpoints/endpoint-guards.ts';
 import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
-import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
+import { createRepeatedAnswers, ignorePrefetch, type RequestMark } from './endpoints/repeated-answers.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
@@ -155,7 +155,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   });
   const requestLimits = (what: string) =>
     [limitOf.authorizations(what), limitOf.failures(what)] as const satisfies EndpointLimit[];
-  const beginnings = (what: string) => limitOf.authorizations(what, tellPerson);
+  const beginnings = (what: string) => limitOf.authorizations(what, rejectAsPage);
 
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards: readonly Step[] = [
@@ -308,7 +308,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       methods: ['GET'],
       limits: [limitOf.pages],
       steps: (path) => [
-        useNothingUp,
+        ignorePrefetch,
         checkResponseParameters,
         resumeOnce,
         requirePass,
@@ -329,7 +329,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [useNothingUp, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
+      steps: (path) => [ignorePrefetch, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
     },
     ...(device ? [device.resumption] : []),
     createLogoutTokenEndpoint(takeLogoutToken, limitOf),

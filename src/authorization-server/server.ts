@@ -33,10 +33,10 @@ import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.t
 import { grantKey, openPayload } from './engine/stored-names.ts';
 import { createAllowedBefore } from './interactions/make-grant.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
-import { createFindForsaken } from './interactions/registered-anew.ts';
 import { createInteractions } from './interactions/routes.ts';
+import { createFindSupersededGrants } from './interactions/superseded-grants.ts';
 import { buildLogout, logoutPaths } from './logout/logout-endpoints.ts';
-import { createStanding } from './operator-clients/standing.ts';
+import { createOperatorRelation } from './operator-clients/operator-relation.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
@@ -209,7 +209,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   });
   const pageUrl = (uid: string): string => `${issuer}/interaction/${uid}`;
   const allowedBefore = createAllowedBefore(artifacts, box, now);
-  const findForsaken = createFindForsaken({ artifacts, clients }, box, lifetimes, now);
+  const findSupersededGrants = createFindSupersededGrants({ artifacts, clients }, box, lifetimes, now);
   const upstreamParts = options.upstreams ?? noUpstreams;
   const upstreamLogin = createUpstreamLogin({
     ...upstreamParts,
@@ -220,7 +220,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     identityScopes,
     allowedBefore,
-    findForsaken,
+    findSupersededGrants,
     sessions,
     portsShareCookies,
     audit,
@@ -301,14 +301,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     artifacts,
     resources,
     identityScopes,
-    standingOf: createStanding(clients, box),
+    operatorRelationOf: createOperatorRelation(clients, box),
     audit,
     ...waysToLogIn,
     csrfKeys: keys.cookies,
     origin: new URL(issuer).origin,
     pageUrl,
     allowedBefore,
-    findForsaken,
+    findSupersededGrants,
     upstreams: upstreamParts.upstreams,
     beginUpstream: upstreamLogin.beginUpstream,
     consentThrough: upstreamLogin.consentThrough,

@@ -13,7 +13,7 @@ import {
   refuseOtherMethods,
 } from '../interactions/form.ts';
 import { textsFor } from '../texts/page-texts.ts';
-import { type AccountRequest, goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
+import { type AccountRequest, PageMissing, type PersonalRequest, redirectToPage } from './account-request.ts';
 import {
   type CodesPageOptions,
   renewRecoveryCodes,
@@ -216,7 +216,7 @@ const recentSeconds = 300;
 async function logOut(request: PersonalRequest, { sessions, overview }: AccountPagesOptions): Promise<void> {
   await sessions.end(request.ctx);
   overview.audit('login.ended', request.ctx, { accountId: request.who.account.id });
-  goToPage(request, 'login');
+  redirectToPage(request, 'login');
 }
 
 /**
@@ -264,9 +264,9 @@ export function createAccountPages(
       const request = { ...(await prepare(ctx, pagesUrl, ['account login', visitor])), visitor, who };
       return (isPost ? page.post : page.get)?.(request, options);
     }
-    if (!who) return goToPage({ ctx, url }, loginPage(path));
+    if (!who) return redirectToPage({ ctx, url }, loginPage(path));
     const isRecent = now() - (who.session.provedAt ?? 0) <= recentSeconds;
-    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url: pagesUrl }, loginPage(path));
+    if (page.for === 'recent' && !isRecent) return redirectToPage({ ctx, url: pagesUrl }, loginPage(path));
     const request = { ...(await prepare(ctx, pagesUrl, ['account', who.session.uid])), who, ...named };
     return (isPost ? page.post : page.get)?.(request, options);
   }
@@ -287,7 +287,7 @@ export function createAccountPages(
       if (result.committed) return;
       // The session, the account or the challenge ended meanwhile: nothing was done, and a login tells why.
       ctx.remove('Set-Cookie');
-      goToPage({ ctx, url }, 'login');
+      redirectToPage({ ctx, url }, 'login');
     } catch (error) {
       const account = String(ctx.state.accountUrl ?? url);
       if (error instanceof PageMissing)

@@ -5,7 +5,7 @@ import { cookieName } from '../cookie-name.ts';
 import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
 import { renderCodesOff, renderCodesOn, renderRecoveryCodes } from '../views/account/codes.ts';
-import { goToPage, type PersonalRequest } from './account-request.ts';
+import { type PersonalRequest, redirectToPage } from './account-request.ts';
 
 /** Options of the page of one-time codes. */
 export interface CodesPageOptions {
@@ -57,7 +57,7 @@ export async function showCodes(
 /** Goes on to the page of new recovery codes: loading that one again posts no form again, which would make others. */
 function goToFreshCodes(request: PersonalRequest, options: CodesPageOptions, codes: string[]): void {
   keepFreshCodes(request, options, codes);
-  goToPage(request, freshCodesPage);
+  redirectToPage(request, freshCodesPage);
 }
 
 /** Shows the recovery codes that were just made; afterwards, and in another browser, whether codes are on. */
@@ -65,7 +65,7 @@ export async function showFreshCodes(request: PersonalRequest, options: CodesPag
   const { ctx, texts, url, csrf, who } = request;
   const codes = findFreshCodes(request, options);
   const isOn = (await options.secondFactor.recoveryCodesLeft(who.account.id)) !== undefined;
-  if (!codes || !isOn) return goToPage(request, 'codes');
+  if (!codes || !isOn) return redirectToPage(request, 'codes');
   showPage(ctx, renderRecoveryCodes(texts, { url, csrf, codes }));
 }
 
@@ -87,7 +87,7 @@ export async function turnCodesOn(request: PersonalRequest, options: CodesPageOp
   const codes = secret === undefined ? undefined : await secondFactor.turnOn(accountId, secret, code);
   if (!codes) {
     if ((await secondFactor.recoveryCodesLeft(accountId)) !== undefined)
-      return goToPage(request, freshCodesPage);
+      return redirectToPage(request, freshCodesPage);
     ctx.status = 400;
     return showCodes(request, options, texts.account.codes.refused);
   }
@@ -101,7 +101,7 @@ export async function renewRecoveryCodes(request: PersonalRequest, options: Code
   const { secondFactor, audit } = options;
   const accountId = request.who.account.id;
   const codes = await secondFactor.renewRecoveryCodes(accountId);
-  if (!codes) return goToPage(request, 'codes');
+  if (!codes) return redirectToPage(request, 'codes');
   audit('account.recovery_codes_made', request.ctx, { accountId });
   goToFreshCodes(request, options, codes);
 }
@@ -114,7 +114,7 @@ export async function turnCodesOff(
   const accountId = request.who.account.id;
   await secondFactor.turnOff(accountId);
   audit('account.codes_off', request.ctx, { accountId });
-  goToPage(request, 'codes');
+  redirectToPage(request, 'codes');
 }
 
 /** Options for keeping fresh recovery codes. */

@@ -14,7 +14,7 @@ import {
   renderCredentialsOfAnother,
   renderRouteCredentials,
 } from '../views/account/credentials.ts';
-import { goToPage, isForAnother, PageMissing, type PersonalRequest } from './account-request.ts';
+import { isForAnother, PageMissing, type PersonalRequest, redirectToPage } from './account-request.ts';
 
 /** Options of the pages of credentials for MCP servers. */
 export interface CredentialsPageOptions {
@@ -97,7 +97,7 @@ export async function enterCredential(
     return showRouteCredentials(request, options, texts.account.credentials.refused[refused]);
   }
   options.audit('account.credential_entered', ctx, { accountId, route, credential: name });
-  goToPage(request, `credentials/${route}?entered=${name}`);
+  redirectToPage(request, `credentials/${route}?entered=${name}`);
 }
 
 /**
@@ -114,7 +114,7 @@ export async function removeCredential(
   if (!(await credentials.remove({ accountId, route, name }))) throw new PageMissing();
   audit('account.credential_removed', ctx, { accountId, route, credential: name });
   const isLeft = (await credentials.list(accountId)).some((one) => one.route === route);
-  goToPage(request, isLeft ? `credentials/${route}?removed=1` : '');
+  redirectToPage(request, isLeft ? `credentials/${route}?removed=1` : '');
 }
 
 /** One credential that people may enter. */

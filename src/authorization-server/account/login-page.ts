@@ -8,9 +8,9 @@ import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { renderCode, renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
-import { type AccountRequest, goToPage } from './account-request.ts';
+import { type AccountRequest, redirectToPage } from './account-request.ts';
 import type { LoggedIn, OwnSessions } from './own-session.ts';
-import { goUpstream, sayOfUpstream } from './upstreams-page.ts';
+import { redirectToUpstream, upstreamMessage } from './upstreams-page.ts';
 
 /** Options of the login of the account pages. */
 export interface AccountLoginOptions {
@@ -71,7 +71,7 @@ function bindingOf({ visitor }: LoginRequest): string {
 export async function showAccountLogin(
   request: LoginRequest,
   { passkeys, upstreams }: AccountLoginOptions,
-  problem = sayOfUpstream(upstreams, request.texts.account.login.denied, request.ctx.query.denied),
+  problem = upstreamMessage(upstreams, request.texts.account.login.denied, request.ctx.query.denied),
 ): Promise<void> {
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);
@@ -112,7 +112,7 @@ export async function submitUpstreamLogin(
     ...(isFresh && { maxAgeSeconds: 0 }),
     ...((isFresh || isOtherWanted(request)) && { prompt: 'login' as const }),
   };
-  const problem = await goUpstream(request, options, upstream, purpose, wishes);
+  const problem = await redirectToUpstream(request, options, upstream, purpose, wishes);
   if (problem !== undefined) await showAccountLogin(request, options, problem);
 }
 
@@ -130,7 +130,7 @@ export async function submitAccountLogin(
     devices,
     async accept(account, amr) {
       const provedAt = options.now();
-      goToPage({ ctx, url: await sessions.start(ctx, { accountId: account.id, amr, provedAt }) }, next);
+      redirectToPage({ ctx, url: await sessions.start(ctx, { accountId: account.id, amr, provedAt }) }, next);
     },
     showLogin: (problem) => showAccountLogin(request, options, problem),
     showCode(pending, problem) {

@@ -5,7 +5,7 @@ import { browserFamily } from '../engine/session-browser.ts';
 import { showPage } from '../interactions/page.ts';
 import { renderPasskeyRemoval, renderPasskeyRenaming, renderPasskeys } from '../views/account/passkeys.ts';
 import { maxPasskeyName, passkeyScriptSource } from '../views/passkey-form.ts';
-import { goToPage, PageMissing, type PersonalRequest } from './account-request.ts';
+import { PageMissing, type PersonalRequest, redirectToPage } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 
 /** Options of the page of passkeys. */
@@ -78,7 +78,7 @@ export async function addPasskey(request: PersonalRequest, options: PasskeysPage
     return showPasskeys(request, options, added === 'taken' ? taken : refused);
   }
   options.audit('account.passkey_added', ctx, { accountId: who.account.id });
-  goToPage(request, 'passkeys');
+  redirectToPage(request, 'passkeys');
 }
 
 /**
@@ -109,7 +109,7 @@ export async function renamePasskey(
     if (!(await store.rename(accountId, form.get('id') ?? '', name))) throw new PageMissing();
     audit('account.passkey_renamed', ctx, { accountId });
   }
-  goToPage(request, 'passkeys');
+  redirectToPage(request, 'passkeys');
 }
 
 /**
@@ -141,5 +141,5 @@ export async function removePasskey(request: PersonalRequest, options: PasskeysP
   }
   if (!wasThere) throw new PageMissing();
   audit('account.passkey_removed', ctx, { accountId });
-  goToPage(request, 'passkeys');
+  redirectToPage(request, 'passkeys');
 }

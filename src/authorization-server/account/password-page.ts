@@ -11,7 +11,7 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
 import { cookieName } from '../cookie-name.ts';
-import { tellPerson } from '../endpoint-limits/answers.ts';
+import { rejectAsPage } from '../endpoint-limits/answers.ts';
 import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
 import { type Login, ownerOf } from '../login.ts';
@@ -22,7 +22,7 @@ import {
   renderPasswordReset,
   renderResetEnd,
 } from '../views/account/password.ts';
-import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
+import { type AccountRequest, type PersonalRequest, redirectToPage } from './account-request.ts';
 import type { OwnSessions } from './own-session.ts';
 
 /** Options of the change of a password. */
@@ -90,7 +90,7 @@ export async function submitPasswordChange(
   audit('account.password_changed', ctx, { accountId: id });
   const { amr = ['pwd'], loginTs, provedAt, acr } = who.session;
   const url = await sessions.start(ctx, { accountId: id, amr, loginTs, provedAt, acr });
-  goToPage({ ctx, url }, 'password?done=1');
+  redirectToPage({ ctx, url }, 'password?done=1');
 }
 
 /**
@@ -191,7 +191,7 @@ async function answerClosed(
   const address = String(request.ctx.state.clientAddress);
   const wait = await options.wrongLinks.take(address);
   if (wait > 0) {
-    tellPerson(request.ctx, wait, 'too many reset links from this address do not work');
+    rejectAsPage(request.ctx, wait, 'too many reset links from this address do not work');
     return true;
   }
   const row = await options.artifacts.find(passwordResetKind, id);
@@ -213,7 +213,7 @@ function showEnd({ ctx, texts, url }: AccountRequest, end: ResetEnd): void {
 export async function showReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
   const { ctx, texts, url, csrf } = request;
   if (ctx.query.key !== undefined) {
-    return goToPage(request, keepResetKey(request, options.box));
+    return redirectToPage(request, keepResetKey(request, options.box));
   }
   if (ctx.query.done !== undefined) return showEnd(request, 'done');
   const key = findResetKey(request, options.box);
@@ -248,5 +248,5 @@ export async function submitReset(request: AccountRequest, options: ResetPageOpt
   if (accountId === undefined) return showEnd(request, 'gone');
   audit('account.password_reset', ctx, { accountId });
   dropResetKey(request);
-  goToPage(request, 'reset?done=1');
+  redirectToPage(request, 'reset?done=1');
 }

@@ -13,10 +13,10 @@ import {
 } from '../views/account/upstreams.ts';
 import {
   type AccountRequest,
-  goToPage,
   isForAnother,
   PageMissing,
   type PersonalRequest,
+  redirectToPage,
 } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 
@@ -33,7 +33,7 @@ export interface UpstreamsPageOptions {
 /** Returns the notice about the last form, for the page that follows it; only names of configured upstreams count. */
 function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageOptions): string | undefined {
   const { linkDone, linkDenied, unlinkDone } = texts.account.upstreams;
-  const say = (words: (service: string) => string, name: unknown) => sayOfUpstream(upstreams, words, name);
+  const say = (words: (service: string) => string, name: unknown) => upstreamMessage(upstreams, words, name);
   const { linked, denied, unlinked } = ctx.query;
   return say(linkDone, linked) ?? say(linkDenied, denied) ?? say(unlinkDone, unlinked);
 }
@@ -101,7 +101,7 @@ export async function beginUpstreamLink(
     scopes: link?.wantedScopes.split(' ').filter(Boolean) ?? [],
     holdsRefreshToken: link !== undefined && options.vault.open(link)?.refreshToken !== undefined,
   };
-  const problem = await goUpstream(request, options, upstream, purpose, wishes);
+  const problem = await redirectToUpstream(request, options, upstream, purpose, wishes);
   if (problem !== undefined) await showUpstreamLink(request, options, problem);
 }
 
@@ -137,11 +137,11 @@ export async function unlinkUpstream(request: PersonalRequest, options: Upstream
   }
   if (!wasThere) throw new PageMissing();
   audit('account.unlinked', ctx, { accountId: who.account.id, upstream: name });
-  goToPage(request, `upstreams?unlinked=${name}`);
+  redirectToPage(request, `upstreams?unlinked=${name}`);
 }
 
 /** Options of the redirect to an upstream. */
-export interface GoUpstreamOptions {
+export interface RedirectToUpstreamOptions {
   beginUpstream: BeginUpstream;
   audit: AuditLog;
 }
@@ -150,9 +150,9 @@ export interface GoUpstreamOptions {
  * Sends somebody from the account pages on to an upstream.
  * @returns what to tell them if that cannot be done; undefined if they are on their way
  */
-export async function goUpstream(
+export async function redirectToUpstream(
   { ctx, texts }: AccountRequest,
-  { beginUpstream, audit }: GoUpstreamOptions,
+  { beginUpstream, audit }: RedirectToUpstreamOptions,
   upstream: Upstream,
   purpose: Exclude<UpstreamPurpose, { purpose: 'authorization' }>,
   wishes: AuthorizationWishes,
@@ -182,7 +182,7 @@ export async function goUpstream(
  * @param words takes the label of the upstream
  * @param name value of the query's parameter
  */
-export function sayOfUpstream(
+export function upstreamMessage(
   upstreams: Upstreams,
   words: (label: string) => string,
   name: unknown,

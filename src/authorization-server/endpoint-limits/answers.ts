@@ -31,13 +31,13 @@ function prepare(ctx: Context, waitSeconds: number): void {
 }
 
 /** For programs. */
-export const tellProgram: TooMany = (ctx, waitSeconds, reason) => {
+export const rejectAsJson: TooMany = (ctx, waitSeconds, reason) => {
   prepare(ctx, waitSeconds);
   answerWithOAuthError(ctx, 429, 'temporarily_unavailable', describe(waitSeconds, reason));
 };
 
 /** For people: a page; JSON if that is asked for. */
-export const tellPerson: TooMany = (ctx, waitSeconds, reason) => {
+export const rejectAsPage: TooMany = (ctx, waitSeconds, reason) => {
   prepare(ctx, waitSeconds);
   answerWithErrorPage(
     ctx,

@@ -7,7 +7,7 @@ import { BodyRefused, findForm, isFormUnfinished } from '../endpoints/form-body.
 import type { EndpointLimit, Limit, Limiter, LimitName } from '../limits.ts';
 import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
 import { createAddressLimiter } from './address-limiter.ts';
-import { createReached, type TooMany, tellPerson, tellProgram } from './answers.ts';
+import { createReached, rejectAsJson, rejectAsPage, type TooMany } from './answers.ts';
 
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
@@ -65,21 +65,21 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
     registrations: {
       name: 'registrations',
       step: limitReadable(
-        { ...perAddress('registrations', 'registrations'), answer: tellProgram },
-        { ...requests, answer: tellProgram },
+        { ...perAddress('registrations', 'registrations'), answer: rejectAsJson },
+        { ...requests, answer: rejectAsJson },
         isRegistrationReadable,
       ),
     },
-    authorizations: (what, answer = tellProgram) => ({
+    authorizations: (what, answer = rejectAsJson) => ({
       name: 'authorizations',
       step: limitClient(perClient('authorizations', what, answer)),
     }),
     failures: (what) => ({
       name: 'tokenFailures',
-      step: limitFailures(perClient('tokenFailures', `failed ${what}`, tellProgram)),
+      step: limitFailures(perClient('tokenFailures', `failed ${what}`, rejectAsJson)),
     }),
-    requests: { name: 'requests', step: limitAddress({ ...requests, answer: tellProgram }) },
-    pages: { name: 'requests', step: limitAddress({ ...requests, answer: tellPerson }) },
+    requests: { name: 'requests', step: limitAddress({ ...requests, answer: rejectAsJson }) },
+    pages: { name: 'requests', step: limitAddress({ ...requests, answer: rejectAsPage }) },
   };
 }
 

@@ -4,7 +4,7 @@ import { setBounded } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
 import type { LimitName } from '../limits.ts';
 import { createLimiter, type Limit } from '../limits.ts';
-import { createReached, tellProgram } from './answers.ts';
+import { createReached, rejectAsJson } from './answers.ts';
 
 /** Counts the tokens that are issued to one client for one account. */
 export interface TokenLimit {
@@ -48,7 +48,7 @@ export function createTokenLimit(
       }
       if (await isRepeated()) return;
       await reached(principal, (details) => audit('limit.reached', ctx, details));
-      tellProgram(ctx, waitSeconds, 'too many tokens were issued to this client for this account');
+      rejectAsJson(ctx, waitSeconds, 'too many tokens were issued to this client for this account');
     },
     async giveBack(ctx) {
       const principal = counted.get(ctx);
@@ -132,7 +132,7 @@ export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {
         return;
       }
       await reached(grantId, (details) => options.audit('limit.reached', ctx, details));
-      tellProgram(ctx, Math.max(1, counted.endsAt - now()), loopReason);
+      rejectAsJson(ctx, Math.max(1, counted.endsAt - now()), loopReason);
     },
   };
 }

@@ -149,14 +149,14 @@ function artifactAdapter(
       const payload = payloads.open<AdapterPayload>(row);
       // A code of a clock further ahead is not one of ours (T-037).
       if (kind === 'AuthorizationCode' && Number(payload.iat) > now() + maxClockSkewSeconds) return undefined;
-      currentWriteSet()?.sawRow(kind, id, row.revision, payload.grantId);
+      currentWriteSet()?.noteRow(kind, id, row.revision, payload.grantId);
       return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
     },
 
     async findByUid(uid) {
       const row = await artifacts.findByUid(kind, uid);
       if (!row) return undefined;
-      currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
+      currentWriteSet()?.noteRow(kind, row.id, row.revision, undefined);
       return payloads.open<AdapterPayload>(row);
     },
 
@@ -164,7 +164,7 @@ function artifactAdapter(
       for (const key of userCodeKeys) {
         const row = await artifacts.findByUid(kind, userCodeDigest(key, userCode));
         if (!row) continue;
-        currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
+        currentWriteSet()?.noteRow(kind, row.id, row.revision, undefined);
         const payload = payloads.open<AdapterPayload>(row);
         return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
       }

@@ -10,7 +10,7 @@ import { isClientSecretHash, matchesClientSecret } from '../operator-clients/cli
 import { compareLocalhostPorts } from '../tolerances/tolerances.ts';
 import { setKnownScopes } from './engine-internals.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
-import { putBodyBack } from './replayed-body.ts';
+import { restoreBody } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
 /** The engine, ready to be handed requests. */
@@ -94,7 +94,7 @@ export function createEngine(options: EngineOptions): Engine {
     async serve(ctx, path) {
       if (current.copied !== copiedKeys()) current = build();
       ctx.path = `${base}${path}`;
-      putBodyBack(ctx);
+      restoreBody(ctx);
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
       if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;

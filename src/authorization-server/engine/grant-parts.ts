@@ -57,7 +57,7 @@ export async function resourceServer(
  * @param keyThumbprint the key that the request must prove, if the presented token is bound to one
  * @throws errors.InvalidDpopProof
  */
-export async function giveToken(
+export async function issueToken(
   { ctx, provider, client }: GrantRequest,
   token: Issuable,
   scopes: readonly string[],

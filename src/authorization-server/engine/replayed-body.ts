@@ -10,7 +10,7 @@ export function replayBody(ctx: Context, body: Buffer): void {
 }
 
 /** Sets the body that the engine reads; if no step has read the body, the stream still has it. */
-export function putBodyBack(ctx: Context): void {
+export function restoreBody(ctx: Context): void {
   const body: Buffer | undefined = ctx.state.bodyToReplay;
   if (!body) return;
   // What the engine looks at: no stream, whose every step would cost the request a turn.

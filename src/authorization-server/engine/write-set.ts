@@ -24,7 +24,7 @@ export class WriteSet {
   #pending = new Map<string, PutArtifact | 'removed'>();
   #revisions = new Map<string, number>();
   #grants = new Map<string, string>();
-  #sayings: (() => void)[] = [];
+  #logLines: (() => void)[] = [];
   #isOver = false;
 
   /** True if the request is over: later changes are not part of its commit. */
@@ -48,7 +48,7 @@ export class WriteSet {
   }
 
   /** Remembers what a row was when it was read: its revision, and the grant it hangs on. */
-  sawRow(kind: string, id: string, revision: number, grantId: string | undefined): void {
+  noteRow(kind: string, id: string, revision: number, grantId: string | undefined): void {
     this.#revisions.set(key(kind, id), revision);
     if (grantId !== undefined) this.#grants.set(key(kind, id), grantId);
   }
@@ -96,14 +96,14 @@ export class WriteSet {
   }
 
   /** Notes in the audit log what the request does, and says so once that is a fact. */
-  note(entry: AuditEntry, say: () => void): void {
+  note(entry: AuditEntry, log: () => void): void {
     this.#changes.push({ type: 'audit', entry });
-    this.#sayings.push(say);
+    this.#logLines.push(log);
   }
 
   /** Writes the log lines of the audit events, once they are committed. */
-  sayWhatWasNoted(): void {
-    for (const say of this.#sayings.splice(0)) say();
+  logNotedEvents(): void {
+    for (const log of this.#logLines.splice(0)) log();
   }
 
   /** Notes from where the request uses an artifact up, if it does. */
@@ -162,6 +162,6 @@ export async function commitWrites(
   const keep = await current.run(writes, () => serve(writes)).finally(() => writes.end());
   if (!keep) return { writes, result: { committed: true } };
   const result = await artifacts.commit(writes.changes);
-  if (result.committed) writes.sayWhatWasNoted();
+  if (result.committed) writes.logNotedEvents();
   return { writes, result };
 }

@@ -3,7 +3,7 @@ import { TokenStatusUnknown } from '../../oauth/auth-info.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
-import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
+import { type GrantRequest, issueToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { grantScopes } from '../trusted-issuers/granted-scopes.ts';
 import { nameActor } from './actor.ts';
@@ -105,7 +105,7 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
       resourceServer: server,
       expiresIn: Math.min(server.accessTokenTTL ?? remaining, remaining),
     });
-    await giveToken(request, token, scopes, { issued_token_type: accessTokenType });
+    await issueToken(request, token, scopes, { issued_token_type: accessTokenType });
     audit('token.exchanged', ctx, {
       subjectClientId: subject.clientId,
       from: subject.audience,

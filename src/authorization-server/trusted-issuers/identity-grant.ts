@@ -4,7 +4,7 @@ import { isEmailVerified } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { Identity } from '../../storage/accounts.ts';
 import { type Account, normalizeEmail } from '../../storage/accounts.ts';
-import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
+import { type GrantRequest, issueToken, resourceServer } from '../engine/grant-parts.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import { newGrant } from '../interactions/make-grant.ts';
@@ -105,7 +105,7 @@ export async function issueToPerson(
     resourceServer: server,
     expiresIn,
   });
-  await giveToken(request, token, scopes, {}, keyOfAssertion(assertion));
+  await issueToken(request, token, scopes, {}, keyOfAssertion(assertion));
   if (found.by !== 'known') audit(`account.${found.by}`, ctx, { issuer, subject });
   audit('identity.accepted', ctx, { issuer, subject });
 }

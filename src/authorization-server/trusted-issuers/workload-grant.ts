@@ -1,6 +1,6 @@
 import { comparableClaim } from '../../oauth/issuer.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
+import { type GrantRequest, issueToken, resourceServer } from '../engine/grant-parts.ts';
 import { type Assertion, keyOfAssertion } from './assertion.ts';
 import { assertionRefused, chooseResource, grantScopes } from './granted-scopes.ts';
 import type { JwtBearerOptions, TrustedIssuer } from './trusted-issuer.ts';
@@ -38,7 +38,7 @@ export async function issueToWorkload(
     resourceServer: server,
     expiresIn: Math.max(1, Math.min(server.accessTokenTTL ?? 1, Number(claims.exp) - now())),
   });
-  await giveToken(request, token, scopes, {}, keyOfAssertion(assertion));
+  await issueToken(request, token, scopes, {}, keyOfAssertion(assertion));
   audit('workload.accepted', ctx, { issuer: trusted.issuer, subject: claims.sub });
 }
 

@@ -7,10 +7,10 @@ import { domainOf } from './admission.ts';
 import { NotAdmitted } from './purposes.ts';
 
 /** Returns true if the operator takes the word of an issuer for addresses of a domain. */
-export type BelievedAbout = (issuer: string, domain: string) => boolean;
+export type TrustsEmailDomain = (issuer: string, domain: string) => boolean;
 
 /** Looks that up in the settings of upstreams. */
-export function believedAbout({ all }: Pick<Upstreams, 'all'>): BelievedAbout {
+export function trustsEmailDomain({ all }: Pick<Upstreams, 'all'>): TrustsEmailDomain {
   return (issuer, domain) =>
     all.some((upstream) => upstream.issuer === issuer && takesWordFor(upstream, domain));
 }
@@ -23,7 +23,7 @@ function takesWordFor({ settings }: Pick<Upstream, 'settings'>, domain: string):
 export interface AccountOfLoginOptions {
   accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
   identities: Pick<IdentityStore, 'findAccount' | 'findSubject' | 'listOf'>;
-  isBelieved: BelievedAbout;
+  isBelieved: TrustsEmailDomain;
   /** Epoch seconds. */
   now: () => number;
 }

@@ -17,11 +17,11 @@ import {
   resumeInteraction,
 } from '../interactions/interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
-import { goOn } from '../interactions/page.ts';
-import { endForsaken, type FindForsaken } from '../interactions/registered-anew.ts';
+import { redirectSeeOther } from '../interactions/page.ts';
+import { endSupersededGrants, type FindSupersededGrants } from '../interactions/superseded-grants.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
-import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
+import { findAccountOfLogin, type TrustsEmailDomain } from './account-of-login.ts';
 import { checkAdmission } from './admission.ts';
 import { noteChoice } from './choice.ts';
 import { checkRoles, scopesForRoles } from './consent-through.ts';
@@ -33,13 +33,13 @@ export interface AuthorizationStepsOptions {
   provider: Provider;
   accounts: AccountStore;
   identities: IdentityStore;
-  isBelieved: BelievedAbout;
+  isBelieved: TrustsEmailDomain;
   links: Pick<UpstreamStore, 'findOfAccount'>;
   vault: Pick<Vault, 'changesOfLogin'>;
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
-  findForsaken: FindForsaken;
+  findSupersededGrants: FindSupersededGrants;
   audit: AuditLog;
   /** True if servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
@@ -132,7 +132,7 @@ export function createAuthorizationSteps(
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
-      await endForsaken(ctx, options, accountId, asked);
+      await endSupersededGrants(ctx, options, accountId, asked);
       const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
       writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
       audit('consent.granted', ctx, {
@@ -157,7 +157,7 @@ export function createAuthorizationSteps(
         ...(failure === 'notAdmitted' ? { otherAccount: true } : undefined),
       });
       await interaction.persist();
-      goOn(ctx, pageUrl(uid));
+      redirectSeeOther(ctx, pageUrl(uid));
     },
   };
 }

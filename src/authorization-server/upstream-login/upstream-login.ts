@@ -8,9 +8,9 @@ import type { OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import type { AllowedBefore } from '../interactions/make-grant.ts';
-import type { FindForsaken } from '../interactions/registered-anew.ts';
+import type { FindSupersededGrants } from '../interactions/superseded-grants.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import { believedAbout } from './account-of-login.ts';
+import { trustsEmailDomain } from './account-of-login.ts';
 import { createAccountSteps } from './account-steps.ts';
 import { createAuthorizationSteps } from './authorization-steps.ts';
 import { type BeginUpstream, createBeginUpstream, createUpstreamStates } from './begin-upstream.ts';
@@ -29,7 +29,7 @@ export interface UpstreamLoginOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
-  findForsaken: FindForsaken;
+  findSupersededGrants: FindSupersededGrants;
   /** The login of the browser that asks. */
   sessions: OwnSessions;
   /** True if servers at other ports of the host get our cookies, and can set them. */
@@ -56,7 +56,7 @@ export function createUpstreamLogin(options: UpstreamLoginOptions): UpstreamLogi
   const { accounts, artifacts, identities, upstreams: links } = storage;
   const secure = issuer.startsWith('https:');
   const states = createUpstreamStates({ artifacts, box, secure, now });
-  const stores = { accounts, identities, links, isBelieved: believedAbout(upstreams) };
+  const stores = { accounts, identities, links, isBelieved: trustsEmailDomain(upstreams) };
   const authorization = createAuthorizationSteps({ ...options, ...stores });
   const accountSteps = createAccountSteps({ ...options, ...stores, accountUrl: `${issuer}/account` });
   return {

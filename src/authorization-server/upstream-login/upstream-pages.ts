@@ -6,8 +6,8 @@ import type { Lifetimes } from '../engine/configuration.ts';
 import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
 import { csrfToken } from '../interactions/form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from '../interactions/interaction.ts';
-import { goOn, showPage } from '../interactions/page.ts';
-import type { StandingOf } from '../operator-clients/standing.ts';
+import { redirectSeeOther, showPage } from '../interactions/page.ts';
+import type { OperatorRelationOf } from '../operator-clients/operator-relation.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { offeredDurations, readDuration } from '../views/duration-choice.ts';
 import { renderUpstreamApprove } from '../views/upstream-approve.ts';
@@ -20,7 +20,7 @@ import type { Approved } from './purposes.ts';
 export interface UpstreamPagesOptions {
   upstreams: Upstreams;
   beginUpstream: BeginUpstream;
-  standingOf: StandingOf;
+  operatorRelationOf: OperatorRelationOf;
   lifetimes: Pick<Lifetimes, 'grantSeconds' | 'accessTokenSeconds'>;
   audit: AuditLog;
   /** Cookie keys of the installation. */
@@ -85,7 +85,7 @@ export async function choose(
 ): Promise<void> {
   noteChoice(interaction, choice);
   await interaction.persist();
-  goOn(ctx, pageUrl(interaction.uid));
+  redirectSeeOther(ctx, pageUrl(interaction.uid));
 }
 
 /** Shows the page on which an app is let in before its person is sent to an upstream (A11-01, A11-03). */
@@ -105,7 +105,7 @@ export async function showApprove(
     action: `${page}/approve`,
     otherAction: ways.own || ways.upstreams.length > 1 ? `${page}/other` : undefined,
     csrf: csrfToken(csrfKeys, 'login', interaction.uid),
-    client: { ...asked.client, standing: await options.standingOf(asked.client) },
+    client: { ...asked.client, standing: await options.operatorRelationOf(asked.client) },
     resourceName: resource.name,
     resource: resource.resource,
     answer: asked.answer,

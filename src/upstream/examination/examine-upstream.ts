@@ -1,6 +1,6 @@
 import type { Upstream } from '../upstream.ts';
 import { UpstreamFault } from '../upstream-fault.ts';
-import { broken, doubtful, reasonFixes, sound, type UpstreamFinding, untold } from './finding.ts';
+import { broken, doubtful, needsLogin, reasonFixes, sound, type UpstreamFinding } from './finding.ts';
 import { type AuthorizationAnswer, checkAuthorization, checkKeys, checkMetadata } from './metadata-checks.ts';
 
 /** A `fetch` that sends requests like a browser. */
@@ -59,7 +59,10 @@ async function checkClient(upstream: Upstream, issuer: unknown): Promise<Upstrea
         'It accepts the client id and its secret or key: of a wrong code it says that the code is wrong.',
       );
     if (error.reason === 'client_refused' || error.kind === 'unavailable') return ofFault('UP-CLIENT', error);
-    return untold('UP-CLIENT', `Of a wrong code it says neither yes nor no to the client: ${error.message}.`);
+    return needsLogin(
+      'UP-CLIENT',
+      `Of a wrong code it says neither yes nor no to the client: ${error.message}.`,
+    );
   }
   return broken('UP-CLIENT', 'It accepts any code.', 'Do not log in with it.');
 }
@@ -84,7 +87,7 @@ async function askAuthorization(
 
 function checkClock(date: string | null, now: number): UpstreamFinding {
   const there = date === null ? Number.NaN : Date.parse(date) / 1000;
-  if (Number.isNaN(there)) return untold('UP-CLOCK', 'It does not say what time it is.');
+  if (Number.isNaN(there)) return needsLogin('UP-CLOCK', 'It does not say what time it is.');
   const difference = Math.round(there - now);
   return Math.abs(difference) <= clockToleranceSeconds
     ? sound('UP-CLOCK', 'The clocks agree.')

@@ -36,7 +36,7 @@ export function doubtful(id: string, saw: string, fix: string): UpstreamFinding 
 }
 
 /** Creates a finding for a question that needs a login. */
-export function untold(id: string, saw: string): UpstreamFinding {
+export function needsLogin(id: string, saw: string): UpstreamFinding {
   return { id, verdict: 'unknown', saw };
 }
 

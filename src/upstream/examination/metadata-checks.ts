@@ -1,4 +1,4 @@
-import { broken, doubtful, sound, type UpstreamFinding, untold } from './finding.ts';
+import { broken, doubtful, needsLogin, sound, type UpstreamFinding } from './finding.ts';
 
 /** The expected values of an upstream's metadata. */
 export interface ExpectedMetadata {
@@ -59,7 +59,7 @@ function checkClientAuthentication(metadata: PublishedMetadata, wanted: string):
 
 function checkScopes(metadata: PublishedMetadata, wanted: readonly string[]): UpstreamFinding {
   const known = listed(metadata, 'scopes_supported');
-  if (known === undefined) return untold('UP-SCOPES', 'It does not say which scopes it knows.');
+  if (known === undefined) return needsLogin('UP-SCOPES', 'It does not say which scopes it knows.');
   if (known.includes('openid') && !wanted.includes('openid'))
     return doubtful(
       'UP-SCOPES',
@@ -86,7 +86,7 @@ function checkRefresh(metadata: PublishedMetadata, wanted: readonly string[]): U
     );
   const isOffered = listed(metadata, 'scopes_supported')?.includes('offline_access');
   if (isOffered && !wanted.includes('offline_access'))
-    return untold(
+    return needsLogin(
       'UP-REFRESH',
       'It knows offline_access, which the settings do not ask for: add it to "scopes" where no refresh token comes without.',
     );
@@ -219,7 +219,7 @@ export function checkAuthorization(answer: AuthorizationAnswer, callbackUrl: str
       `It shows an error page (status ${status}) in the place of a login.`,
       `Register this redirect URI there, character by character: ${callbackUrl} - and compare clientId with the one there.`,
     );
-  return untold(
+  return needsLogin(
     redirectId,
     `It asks for a login. Some servers look at the redirect URI only after that: it has to be registered as ${callbackUrl}.`,
   );

@@ -58,7 +58,7 @@ describe('a write set', () => {
 
   it('binds guarded writes to the row that was read, and new rows to nothing (T-028, T-166)', () => {
     const writes = new WriteSet();
-    for (const id of ['unchanged', 'present', 'none']) writes.sawRow('RefreshToken', id, 3, undefined);
+    for (const id of ['unchanged', 'present', 'none']) writes.noteRow('RefreshToken', id, 3, undefined);
     writes.put(artifact('unchanged'), 'unchanged');
     writes.put(artifact('present'), 'present');
     writes.put(artifact('none'), 'none');
@@ -79,7 +79,7 @@ describe('a write set', () => {
 
   it('remembers the grants of rows that were read', () => {
     const writes = new WriteSet();
-    writes.sawRow('RefreshToken', 'a', 0, 'g');
+    writes.noteRow('RefreshToken', 'a', 0, 'g');
     expect(writes.grantOf('RefreshToken', 'a')).toBe('g');
     expect(writes.grantOf('RefreshToken', 'b')).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  believedAbout,
   findAccountOfLogin,
+  trustsEmailDomain,
 } from '../../../src/authorization-server/upstream-login/account-of-login.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { AdmissionRules, UpstreamIdentity } from '../../../src/upstream/upstream.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   await storage.accounts.add(ada);
 });
 
-const isBelieved = believedAbout({
+const isBelieved = trustsEmailDomain({
   all: [
     { issuer: 'https://hub.example', settings: { accounts: { linkByVerifiedEmail: ['work.example'] } } },
     { issuer: 'https://other.example', settings: { accounts: { linkByVerifiedEmail: [] } } },

@@ -3,7 +3,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { authorization, obtainTokens, openConsent, register, tryAccess } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/operator-clients/standing.ts.
+// Over src/authorization-server/operator-clients/operator-relation.ts.
 
 const redirectUri = 'https://app.example.com/callback';
 

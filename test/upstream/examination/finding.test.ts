@@ -1,12 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { broken, doubtful, reasonFixes, sound, untold } from '../../../src/upstream/examination/finding.ts';
+import {
+  broken,
+  doubtful,
+  needsLogin,
+  reasonFixes,
+  sound,
+} from '../../../src/upstream/examination/finding.ts';
 import { upstreamReasons } from '../../../src/upstream/upstream-fault.ts';
 
 describe('a finding about an upstream', () => {
   it('says what to change where something is to be changed, and only there', () => {
     expect(sound('UP-A', 'seen')).toEqual({ id: 'UP-A', verdict: 'pass', saw: 'seen' });
-    expect(untold('UP-A', 'seen')).toEqual({ id: 'UP-A', verdict: 'unknown', saw: 'seen' });
+    expect(needsLogin('UP-A', 'seen')).toEqual({ id: 'UP-A', verdict: 'unknown', saw: 'seen' });
     expect(broken('UP-A', 'seen', 'Mend it.')).toEqual({
       id: 'UP-A',
       verdict: 'fail',

@@ -77,7 +77,7 @@ describe('the metadata of an upstream', () => {
     expect(oneFault(change)).toMatchObject({ id, verdict: 'warn', fix: expect.stringMatching(/\w/) });
   });
 
-  it('that knows offline_access leaves it untold whether refresh tokens come without', () => {
+  it('that knows offline_access leaves it needsLogin whether refresh tokens come without', () => {
     const offered = { scopes_supported: ['openid', 'email', 'offline_access'] };
     expect(oneFault(offered)).toMatchObject({ id: 'UP-REFRESH', verdict: 'unknown' });
     expect(findings(offered, { scopes: ['openid', 'offline_access'] }).map(({ verdict }) => verdict)).toEqual(
@@ -85,7 +85,7 @@ describe('the metadata of an upstream', () => {
     );
   });
 
-  it('that lists no scopes leaves them untold', () => {
+  it('that lists no scopes leaves them needsLogin', () => {
     expect(oneFault({ scopes_supported: undefined })).toMatchObject({ id: 'UP-SCOPES', verdict: 'unknown' });
   });
 
@@ -140,7 +140,7 @@ describe('authorization check', () => {
       ['leads to a login', {}],
       ['shows a login', { status: 200, location: undefined, text: '<form>' }],
       ['says that a login is needed', { location: `${callbackUrl}?error=login_required` }],
-    ])('that %s leaves the callback URL untold, and names it', (_what, change) => {
+    ])('that %s leaves the callback URL needsLogin, and names it', (_what, change) => {
       expect(judge(change)).toMatchObject({ verdict: 'unknown', saw: expect.stringContaining(callbackUrl) });
     });
 

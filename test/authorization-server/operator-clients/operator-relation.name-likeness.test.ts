@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { glancedName } from '../../../src/authorization-server/operator-clients/standing.ts';
+import { glancedName } from '../../../src/authorization-server/operator-clients/operator-relation.ts';
 
 describe('a name at a glance', () => {
   it.each([

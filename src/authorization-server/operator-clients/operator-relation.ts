@@ -4,13 +4,13 @@ import type { Metadata } from '../client-metadata.ts';
 import { openPayload, type SealedRow } from '../engine/stored-names.ts';
 
 /** Relation of a client to the operator: the operator's own client, a client with a similar name, or neither. */
-export type Standing = 'operator' | 'namesake' | 'none';
+export type OperatorRelation = 'operator' | 'namesake' | 'none';
 
 /** Returns the relation of a client to the operator, by its id and its displayed name. */
-export type StandingOf = (client: { clientId: string; name: string }) => Promise<Standing>;
+export type OperatorRelationOf = (client: { clientId: string; name: string }) => Promise<OperatorRelation>;
 
 /** Creates the look-up of a client's standing among the clients of the operator (T-060). */
-export function createStanding(clients: ClientStore, box: SealedBox): StandingOf {
+export function createOperatorRelation(clients: ClientStore, box: SealedBox): OperatorRelationOf {
   return async ({ clientId, name }) => {
     const rows = await clients.listOfOperator();
     if (rows.some(({ id }) => id === clientId)) return 'operator';
