@@ -71,11 +71,11 @@ interface OpenedToken {
 const maxOpened = 10_000;
 
 /**
- * Finds access tokens for the resource server of the same process. A revoked one is gone with its row, so it is
- * refused from the moment the revocation is durable, in every process on the database (F3, T-103): what was unsealed
- * from a row is kept, and given only while the database says that no row was removed or changed since it was seen.
- * That holds for JWTs as well: a good signature leads to the row, and the row decides. What its grant hangs on is looked up
- * with the row; a grant that is hung on something else changes the rows of its tokens.
+ * Finds access tokens for the resource server of the same process. A revoked token is deleted with its row, so every
+ * process on the database rejects it as soon as the revocation is durable (F3, T-103). An unsealed row is cached, and
+ * used only as long as the database says that no row was removed or changed since. This also holds for JWTs: a valid
+ * signature leads to the row, and the row decides. The login at an upstream that the grant depends on is read with the
+ * row.
  */
 export function createAccessTokenSource(
   { artifacts, upstreams }: Pick<Storage, 'artifacts' | 'upstreams'>,

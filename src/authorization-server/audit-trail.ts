@@ -21,8 +21,8 @@ export interface AuditTrail {
    */
   note: Note;
   /**
-   * Takes note of what anybody can cause, whatever becomes of the commit of the request: of the first of its kind by
-   * itself, and of the number of those that follow within ten minutes in one row. Each is said at once.
+   * Records events that anybody can cause, even if the request is not committed. The first event of a kind has its own
+   * row. Those of the next ten minutes share one row with their number. Each is logged at once.
    */
   tally: Note;
   /**

@@ -27,7 +27,7 @@ export interface DispatchOptions {
   families: readonly EndpointFamily[];
   folders: readonly PageFolder[];
   tolerances: Tolerances;
-  /** Has the engine answer at a path. */
+  /** Passes a request to the engine. */
   at: (path: string) => Step;
 }
 

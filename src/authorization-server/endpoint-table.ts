@@ -64,7 +64,7 @@ export interface EndpointTableOptions {
   artifacts: ArtifactStore;
   invitations: InvitationStore;
   box: SealedBox;
-  /** The logins at upstreams that grants hang on, and their standing. */
+  /** The upstream links that grants depend on, and their state. */
   upstreams: Pick<UpstreamStore, 'bondOfArtifact'>;
   linkStanding: LinkStanding;
   /** Takes logout tokens of upstreams. */
@@ -92,13 +92,13 @@ export interface EndpointTableOptions {
   flowLogins: FlowLogins;
   /** Has the browser forget its login of the account pages, if that is apart. */
   forgetLogin: (ctx: Context) => void;
-  /** In front of where the engine takes up an interaction. */
+  /** Runs before the engine resumes an interaction. */
   requirePass: Step;
   /** The pass and the browser of a request that takes up an interaction. */
   resumedBy: RequestMark;
   /** Name of that cookie. */
   resumeCookie: string;
-  /** Has the engine answer at a path. */
+  /** Passes a request to the engine. */
   at: (path: string) => Step;
   /** Epoch seconds. */
   now: () => number;

@@ -31,8 +31,8 @@ export function linkAccount(account: Account, identity: Identity, at: number): F
 }
 
 /**
- * Makes the account of an identity. Nobody knows its password: whoever wants to log in without the identity provider has it
- * reset.
+ * Creates the account of an identity. Its password is random: a user who wants to log in without the identity provider
+ * needs a reset.
  * @param at epoch seconds
  */
 export function createAccount(email: string, identity: Identity, at: number): FoundAccount {

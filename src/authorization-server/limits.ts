@@ -15,7 +15,7 @@ export interface Limiter {
   take(key: string): Promise<number>;
   /** Returns the seconds until there is room again without counting; 0 if there is room. */
   wait(key: string): Promise<number>;
-  /** Returns true if nobody took any for a whole window, of any key: then nobody has to wait. */
+  /** Returns true if no key was counted for a whole window, so that no key has to wait. */
   isIdle(): boolean;
   /** Takes one count off again: it turned out to be harmless. A key without counts is forgotten. */
   giveBack(key: string): Promise<void>;

@@ -33,7 +33,10 @@ export interface OwnGrantParts {
   now: () => number;
 }
 
-/** Creates the grants of ours that the operator has set up; the others do not exist, and nobody is told of them (A13-11). */
+/**
+ * Creates the grants beyond those of oidc-provider that the operator has configured. The others are unknown to clients
+ * and not advertised (A13-11).
+ */
 export function createOwnGrants(
   { trustedIssuers, tokenExchange: rules }: OwnGrantRules,
   { storage, ...parts }: OwnGrantParts,

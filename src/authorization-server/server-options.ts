@@ -55,7 +55,7 @@ export interface AuthorizationServerOptions {
   clientCredentials: boolean;
   /** Trusted issuers of assertions, and clients that may exchange tokens. */
   ownGrants: OwnGrantRules;
-  /** The standing of logins at upstreams, which grants hang on. */
+  /** State of the upstream links that grants depend on. */
   linkStanding: LinkStanding;
   /** Takes logout tokens of upstreams. */
   takeLogoutToken: TakeLogoutToken;

@@ -73,8 +73,8 @@ const documentBounds = { maxBytes: 5 * 1024, timeoutMs: 2_500, maxConcurrent: 32
 const keyBounds = { maxBytes: 64 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } as const;
 
 /**
- * Creates the authorization server: oidc-provider as the engine, and around it what MCP clients, attackers and
- * crashes ask of it.
+ * Creates the authorization server: oidc-provider as the engine, with the checks, limits and pages of Gatehouse around
+ * it.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { issuer, storage, keys, lifetimes, tolerances, limits, logger, now } = options;

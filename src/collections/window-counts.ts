@@ -1,4 +1,4 @@
-/** Most windows that are kept; beyond, the oldest is forgotten. */
+/** Maximum number of windows; the oldest is dropped first. */
 const maxWindows = 100_000;
 
 /** Counts in windows of one length, by keys that others may choose. Nothing is awaited: a count takes a microsecond at most. */
@@ -30,13 +30,13 @@ export class WindowCounts {
     return 0;
   }
 
-  /** Takes one count off again. */
+  /** Takes one count back. */
   giveBack(key: string): void {
     const window = this.#windows.get(key);
     if (window) window.count--;
   }
 
-  /** Windows stand in the order of their ends. */
+  /** The windows are ordered by their end. */
   #forgetEnded(nowMs: number): void {
     for (const [key, { endsMs }] of this.#windows) {
       if (endsMs > nowMs && this.#windows.size < maxWindows) return;

@@ -124,7 +124,7 @@ export const github: UpstreamPreset = {
   revocation: 'delete_with_json',
 };
 
-/** Tenants that stand for many: tokens name the one they are from. */
+/** Tenants that represent several: tokens name the tenant that issued them. */
 const sharedTenants = /\/(?:common|organizations|consumers)\/v2\.0$/;
 
 /**

@@ -96,7 +96,7 @@ export async function turnCodesOn(request: PersonalRequest, options: CodesPageOp
   goToFreshCodes(request, options, codes);
 }
 
-/** Makes new recovery codes and goes on to them. */
+/** Creates new recovery codes, and shows them. */
 export async function renewRecoveryCodes(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
   const { secondFactor, audit } = options;
   const accountId = request.who.account.id;
@@ -106,7 +106,7 @@ export async function renewRecoveryCodes(request: PersonalRequest, options: Code
   goToFreshCodes(request, options, codes);
 }
 
-/** KeyedQueue codes off. */
+/** Turns one-time codes off. */
 export async function turnCodesOff(
   request: PersonalRequest,
   { secondFactor, audit }: CodesPageOptions,

@@ -24,9 +24,9 @@ export interface LinkedUpstreams {
   /** Returns true if nobody could log in to the account any more without this upstream. */
   isOnlyWay(account: Account, name: string): Promise<boolean>;
   /**
-   * Ends all that hangs on one, has its tokens given back, and forgets who the account is there.
-   * @returns false if there was nothing
-   * @throws LastLoginMethod if nobody could log in to the account any more, whatever else goes at the same moment
+   * Unlinks an upstream: ends all grants that depend on the link, revokes its tokens, and deletes the identity.
+   * @returns false if there was no link
+   * @throws LastLoginMethod if no login method of the account would be left, concurrent changes included
    */
   unlink(account: Account, name: string): Promise<boolean>;
 }
@@ -120,8 +120,8 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
 }
 
 /**
- * Awaits a removal that is refused if nobody could log in to the account any more.
- * @returns what it gives, or that it was refused
+ * Awaits a removal that may be the removal of the last login method.
+ * @returns the result, or `last way in` if the removal was rejected
  */
 export async function unlessLastWayIn(removal: Promise<boolean>): Promise<boolean | 'last way in'> {
   try {

@@ -96,8 +96,8 @@ export async function showAccountLogin(
 }
 
 /**
- * Sends somebody on to an upstream, to log in here as who they are there. Whoever is to show once more that it is them is
- * asked to log in there once more, and so is whoever was refused as the one they are there.
+ * Redirects a user to an upstream to log in here. A user who is logged in must authenticate there again, and so must a
+ * user whose account there was rejected.
  */
 export async function submitUpstreamLogin(
   request: LoginRequest,
@@ -116,7 +116,7 @@ export async function submitUpstreamLogin(
   if (problem !== undefined) await showAccountLogin(request, options, problem);
 }
 
-/** Carries out a posted step of a login, and goes on to the page that asked for it. */
+/** Runs a posted step of a login, and redirects to the page that required the login. */
 export async function submitAccountLogin(
   request: LoginRequest,
   options: AccountLoginOptions,

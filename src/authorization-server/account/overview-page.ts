@@ -125,7 +125,7 @@ export async function endBrowser(
   tellEnding(request, 'browser');
 }
 
-/** Ends every login but the one of this browser. */
+/** Ends all logins except that of this browser. */
 export async function endOtherBrowsers(
   request: PersonalRequest,
   { browsers, audit }: OverviewOptions,

@@ -62,14 +62,17 @@ export interface OwnSessions {
   /** Returns who is logged in, for a request that something else than a page of theirs proves: the state of an upstream. */
   findBesidePages(ctx: Context): Promise<LoggedIn | undefined>;
   /**
-   * Logs an account in. The session gets a new id, and the one before is dead (T-119); whoever else was logged in here
-   * is logged out.
+   * Logs an account in. The session gets a new id, and the previous id is invalid (T-119). Another account that was
+   * logged in here is logged out.
    * @returns URL of the account pages of this login
    */
   start(ctx: Context, login: NewLogin): Promise<string>;
   /** Logs the browser out. */
   end(ctx: Context): Promise<void>;
-  /** Has the browser forget a login of which the engine does not know: whoever brings the cookie alone ends nothing. */
+  /**
+   * Deletes the cookie of the account pages, if they have a cookie that the engine does not know. The cookie alone does
+   * not end a login.
+   */
   forget(ctx: Context): void;
 }
 

@@ -123,8 +123,8 @@ export async function showUpstreamUnlink(
 }
 
 /**
- * Unlinks an account elsewhere: what hangs on it ends at once, and its tokens are given back. Refused if nobody could
- * log in any more.
+ * Unlinks an upstream: all that depends on the link ends at once, and its tokens are revoked. Rejected if no login
+ * method would be left.
  * @throws PageMissing if it is not linked
  */
 export async function unlinkUpstream(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {

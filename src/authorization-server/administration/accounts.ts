@@ -23,7 +23,7 @@ export interface AccountSummary {
 
 /** One account, with who it is at identity providers. */
 export interface ShownAccount extends AccountSummary {
-  /** Absent if it is nobody elsewhere. */
+  /** Identities at upstreams; absent if there are none. */
   identities?: KnownIdentity[];
 }
 

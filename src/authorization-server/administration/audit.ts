@@ -30,7 +30,7 @@ const maxAttempts = 3;
 /** Rows read at once. */
 const batchSize = 1000;
 
-/** Faults told at most: one who broke everything is told often enough. */
+/** Maximum number of reported faults. */
 const maxFaults = 100;
 
 /**

@@ -18,7 +18,7 @@ export interface ListedGrant {
   usedAt?: number;
   /** Epoch seconds. */
   expiresAt: number;
-  /** Name of the upstream whose login it hangs on, if it hangs on one. */
+  /** Name of the upstream whose login the grant depends on; absent if it depends on none. */
   upstream?: string;
 }
 

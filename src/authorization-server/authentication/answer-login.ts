@@ -12,7 +12,7 @@ export interface LoginPlace {
   audit: AuditLog;
   devices: KnownDevices;
   clientId?: string;
-  /** Goes on with somebody who has logged in. */
+  /** Continues after a successful login. */
   accept(account: Account, amr: string[]): Promise<void>;
   /** Shows the login page again. */
   showLogin(problem: string): Promise<void>;

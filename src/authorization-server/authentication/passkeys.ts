@@ -40,7 +40,7 @@ export interface Passkeys {
 /** EdDSA, ES256 and RS256: what devices have, and Node.js verifies without experiments (COSE numbers). */
 const supportedAlgorithmIDs = [-8, -7, -257];
 
-/** More passkeys than anybody has devices. */
+/** Maximum number of passkeys of an account. */
 const maxPasskeys = 20;
 
 /** Loaded with the first passkey: it takes a fifth of the time of a start, and many installations have none. */

@@ -20,7 +20,7 @@ export interface SecondFactor {
   turnOn(accountId: string, secret: string, code: string): Promise<string[] | undefined>;
   /** Makes new recovery codes in the place of the old ones; undefined if codes are off. */
   renewRecoveryCodes(accountId: string): Promise<string[] | undefined>;
-  /** KeyedQueue codes off. */
+  /** Turns one-time codes off. */
   turnOff(accountId: string): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import type { IssuedAccessTokens } from '../access-tokens.ts';
 import { answerWithOAuthError, type Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
 
-/** The standing of links to upstreams, which grants hang on. */
+/** State of the links to upstreams that grants depend on. */
 export interface LinkStanding {
   /** Returns true if a link stands at its upstream; if that is known, at once. */
   check(linkId: string): LinkWord | Promise<LinkWord>;
@@ -20,8 +20,8 @@ export interface LinkStanding {
 export type LinkWord = 'stands' | 'ended' | 'unavailable';
 
 /**
- * Returns true if what hangs on a link may be honoured (A10-02, T-090).
- * @throws TokenStatusUnknown if nobody can tell
+ * Returns true if a grant or token that depends on an upstream link may be used (A10-02, T-090).
+ * @throws TokenStatusUnknown if the state of the link is unknown
  */
 export async function mayHonour(standing: LinkStanding, linkId: string): Promise<boolean> {
   const word = await standing.check(linkId);
@@ -33,9 +33,9 @@ export async function mayHonour(standing: LinkStanding, linkId: string): Promise
 }
 
 /**
- * Creates the access tokens as they are honoured: one whose grant hangs on a login at an upstream is found only while
- * that stands there; one that hangs on nothing is found as it is.
- * @returns `find` throws TokenStatusUnknown if nobody can tell
+ * Limits access tokens by the upstream links of their grants: a token whose grant depends on a link is found only while
+ * the link is valid. All other tokens are found as before.
+ * @returns `find` throws TokenStatusUnknown if the state of the link is unknown
  * @see MCP authorization 2025-03-26 section 2.10.2 (A10-02, T-090)
  */
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
@@ -58,10 +58,9 @@ export interface RefreshBondOptions {
 const kind = 'RefreshToken';
 
 /**
- * Creates the step in front of the token endpoint that has the standing of a login at an upstream known before a
- * refresh token that hangs on it is honoured. If it has ended, the grant is gone by then, and the engine refuses the
- * token as one of no grant; if nobody can tell, nothing is used up, and the same refresh may be sent again (A10-02,
- * T-090).
+ * Creates a step of the token endpoint: it checks the upstream link of a refresh token before the token is used. If the
+ * link has ended, the grant is deleted first, and the engine rejects the token. If the state of the link is unknown,
+ * nothing is consumed, and the client may repeat the request (A10-02, T-090).
  */
 export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions): Step {
   return async (ctx, next) => {

@@ -23,8 +23,9 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the endpoints to which upstreams send that a login there has ended, one each. What came through the login has
- * ended when the answer leaves. Only refused requests count for its limit: a provider logs out many people at once.
+ * Creates an endpoint for each upstream, to which it reports that a login there has ended. All that was issued because
+ * of this login has ended when the response is sent. Only rejected requests count for its limit, because a provider
+ * logs out many users at once.
  * @see OpenID Connect Back-Channel Logout 1.0 sections 2.5 and 2.8 (T-091)
  */
 export function createLogoutTokenEndpoint(

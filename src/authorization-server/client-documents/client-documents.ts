@@ -43,9 +43,9 @@ const troubles = new Set([408, 429, 500, 502, 503, 504]);
 const kind = 'ClientDocument';
 
 /**
- * Creates the documents. One that is used is fetched again when it is no longer fresh; if its host is in trouble, what
- * it said within the last 24 hours goes on (RFC 5861 section 4), so that an outage there logs nobody out here. Refusals
- * are not kept. Of many who ask for one document at once, one fetches it (T-075).
+ * Creates the client documents. A document that is no longer fresh is fetched again at its next use. If its host fails,
+ * the content of the last 24 hours stays in use (RFC 5861 section 4), so an outage there ends no login here. Rejections
+ * are not stored. Concurrent requests for one document share a fetch (T-075).
  */
 export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
   const { store, box, fetch, isHostAllowed, redirectSchemes = [], limits, now } = options;

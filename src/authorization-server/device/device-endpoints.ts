@@ -53,7 +53,7 @@ export interface DeviceEndpointOptions {
   limits: { requests: Endpoint['limits'] } & Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
   flowLogins: FlowLogins;
-  /** In front of where the engine takes up an interaction. */
+  /** Runs before the engine resumes an interaction. */
   requirePass: Step;
   /** Has the same browser get the same redirect again. */
   resumeOnce: Step;

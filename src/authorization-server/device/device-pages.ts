@@ -67,8 +67,7 @@ export function createDeviceClaim(artifacts: ArtifactStore, audit: AuditLog): St
 }
 
 /**
- * Creates the step around the end of login and consent: one commit, in which the code gets its grant, or the refusal
- * that the device is to be told.
+ * Creates the step around the end of login and consent. In one commit, the device code gets its grant or its rejection.
  */
 export function createDeviceResumption(artifacts: ArtifactStore): Step {
   return async (ctx, next) => {

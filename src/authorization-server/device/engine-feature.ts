@@ -43,9 +43,9 @@ function leaveNewSession(ctx: KoaContextWithOIDC): void {
 }
 
 /**
- * Builds the engine's device flow with pages of ours (RFC 8628). The pages compare codes, name the app, the address and
- * the time, and say whose start it must be (sections 5.4 and 5.5); the engine claims a code for the browser that said
- * yes, and goes on with login and consent.
+ * Builds the engine's device flow with pages of Gatehouse (RFC 8628). The pages compare codes, name the app, the
+ * address and the time, and warn about requests of others (sections 5.4 and 5.5). The engine binds a code to the
+ * browser that confirmed it, and continues with login and consent.
  * @param pages their URLs
  * @param now epoch seconds
  */

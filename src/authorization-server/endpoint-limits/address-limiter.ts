@@ -3,10 +3,10 @@ import { memoizeLast } from '../../collections/caches.ts';
 import { createLimiter, type Limit, type Limiter } from '../limits.ts';
 
 /**
- * Creates a limiter of what addresses do, which allows those that many people share more.
- * @param limit of an address of one customer
- * @param isShared says whether many people stand behind an address
- * @returns a limiter whose keys are an address, or begin with one and a space
+ * Creates a limiter for addresses, with a higher limit for addresses that many users share.
+ * @param limit limit of an address of one customer
+ * @param isShared returns true if many users share an address
+ * @returns a limiter whose keys are an address, or begin with an address and a space
  */
 export function createAddressLimiter(
   { times, windowSeconds }: Limit,
@@ -40,10 +40,10 @@ function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /**
- * Creates the check whether many people stand behind an address: hosted clients reach us from few addresses, whoever
- * uses them.
+ * Creates the check if many users share an address: hosted clients send the requests of all their users from few
+ * addresses.
  * @param ranges addresses and CIDR ranges
- * @returns a function of an address as it is counted: an IPv4 address, or the /64 of an IPv6 one
+ * @returns a function of an IPv4 address, or of the /64 of an IPv6 address
  */
 export function createSharedAddresses(ranges: readonly string[]): (address: string) => boolean {
   const parsed = ranges.map(parseRange);

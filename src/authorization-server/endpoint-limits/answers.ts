@@ -30,13 +30,13 @@ function prepare(ctx: Context, waitSeconds: number): void {
   letAnyPageRead(ctx);
 }
 
-/** For programs. */
+/** Rejects a request of a program with 429 and JSON. */
 export const rejectAsJson: TooMany = (ctx, waitSeconds, reason) => {
   prepare(ctx, waitSeconds);
   answerWithOAuthError(ctx, 429, 'temporarily_unavailable', describe(waitSeconds, reason));
 };
 
-/** For people: a page; JSON if that is asked for. */
+/** Rejects a request of a browser with 429 and a page, or with JSON if the request accepts no page. */
 export const rejectAsPage: TooMany = (ctx, waitSeconds, reason) => {
   prepare(ctx, waitSeconds);
   answerWithErrorPage(

@@ -12,7 +12,7 @@ import { createReached, rejectAsJson, rejectAsPage, type TooMany } from './answe
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
   limits: Record<'registrations' | 'authorizations' | 'tokenFailures' | 'requests', Limit>;
-  /** Returns true if many people stand behind an address. */
+  /** Returns true if many users share an address. */
   isShared: (address: string) => boolean;
   audit: AuditLog;
   /** Counts a refused request. */
@@ -177,9 +177,9 @@ function limitClient(limit: ClientLimit): Step {
 }
 
 /**
- * Counts the requests that were refused, by the client they name and by the address: guessing is slow whatever names are
- * made up for it, working clients are not, also beside one that guesses (T-055). A device that polls at its pace is a
- * working client (RFC 8628 section 3.5). A body that ended too early counts for nobody (T-207).
+ * Limits failed requests for each client and for each address. This slows guessing with any number of client ids, and
+ * does not affect other clients at the same address (T-055). A device that polls at its interval does not fail (RFC
+ * 8628 section 3.5). A request whose body ended too early is not counted (T-207).
  */
 function limitFailures(limit: ClientLimit): Step {
   return async (ctx, next) => {

@@ -18,7 +18,7 @@ export interface TokenLimit {
   giveBack(ctx: Context): Promise<void>;
 }
 
-/** The client of an answer, and the account it acts for: none if it acts for itself. */
+/** Returns the client and the account of a token response; the account is empty if the client acts for itself. */
 function principalOf(ctx: Context): string {
   const { AccessToken: token, ClientCredentials: own } =
     (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};
@@ -26,9 +26,9 @@ function principalOf(ctx: Context): string {
 }
 
 /**
- * Creates the limit of issued tokens. A client whose new tokens are refused somewhere asks for the next at once, thousands
- * of times a minute; it is slowed down, and nobody else is.
- * @param countLimited counts a refused request
+ * Creates the limit of issued tokens. A client whose new tokens are rejected elsewhere may request new ones thousands
+ * of times a minute. Only that client is slowed down.
+ * @param countLimited counts a rejected request
  */
 export function createTokenLimit(
   limit: Limit,
@@ -88,7 +88,7 @@ export interface RefreshLoopOptions {
   now: () => number;
 }
 
-/** Most grants that are counted at once; the longest counted is forgotten first. */
+/** Maximum number of counted grants; the oldest count is dropped first. */
 const maxGrants = 10_000;
 
 const loopReason =

@@ -10,7 +10,7 @@ import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 
-/** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
+/** The advertised response modes. The others would need a script, or put responses into fragments (T-011). */
 export const responseModes = ['query'] as const;
 
 /** Answers go as a code, in the query: a page says so to whoever asks for another. */
@@ -45,9 +45,9 @@ export const showErrorBeforeRedirect: Step = async (ctx, next) => {
 };
 
 /**
- * Creates the step around the engine's authorization endpoint and its resumption. One commit per request: the
- * interaction that is taken up is removed in it, so that an approval gives one code (T-028). What was refused or lost
- * a race writes nothing and leaves the browser's cookies alone.
+ * Creates the step around the engine's authorization endpoint and the return to it after an interaction. Each request
+ * has one commit, which also deletes the finished interaction, so an approval gives one code (T-028). A request that is
+ * rejected or loses a race writes nothing and sets no cookies.
  */
 export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
   return async (ctx: Context, next: Next): Promise<void> => {

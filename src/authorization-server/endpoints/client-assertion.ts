@@ -11,7 +11,7 @@ const bounds = { characters: 8_192, lifetimeSeconds: 600, skewSeconds: 15, idCha
 
 /** Expected values that an assertion is compared with. */
 export interface AssertionContext {
-  /** Our issuer: the one audience. */
+  /** Issuer identifier of this server: the only accepted audience. */
   issuer: string;
   /** `client_id` of the request, if the request has one. */
   clientId: string | undefined;

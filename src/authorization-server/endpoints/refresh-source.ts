@@ -145,10 +145,11 @@ interface KeptAnswer {
 }
 
 /**
- * The change that keeps the answer to a refresh, sealed, for the clients that ask the same again within the grace
- * window (several processes of one install, or an answer lost on the way). It shares the commit of the rotation.
- * @param id hashed refresh token that was used
- * @param grantId hashed grant; revoking it removes the answer as well
+ * Returns the change that stores the response to a refresh, sealed, in the commit of the rotation. A client that
+ * repeats the request within the grace window gets this response: several processes of one client may refresh at once,
+ * or a response may be lost.
+ * @param id hash of the used refresh token
+ * @param grantId hash of the grant; its revocation also deletes the response
  */
 export function keepAnswer(
   box: SealedBox,

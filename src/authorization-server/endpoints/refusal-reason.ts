@@ -9,7 +9,7 @@ interface GrantRefusal {
   cause?: unknown;
 }
 
-/** The one detail of the engine's that differs from client to client. */
+/** A detail of the engine's errors that contains a client id. */
 const expiredSecret = /^client_id \S+ client_secret expired at \d+$/;
 
 /** Names as resources have them, separated by blanks. */
@@ -34,8 +34,8 @@ function engineReason({ error, error_detail: detail, scope, cause }: GrantRefusa
 }
 
 /**
- * Notes why we refuse a request that the engine does not refuse.
- * @param reason always the same one, with nothing of what was sent
+ * Sets the logged reason for a request that Gatehouse rejects and the engine would not.
+ * @param reason a constant; it contains nothing of the request
  */
 export function noteReason(ctx: Context, reason: string): void {
   ctx.state.refusalReason = reason;

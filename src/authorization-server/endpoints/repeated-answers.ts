@@ -19,8 +19,8 @@ interface KeptAnswer {
 }
 
 /**
- * Leaves alone what a GET would end, if nobody has followed a link: a HEAD, or a browser that fetches ahead. A prefetch
- * fails, so that the browser asks again when the person comes (FA-23).
+ * Responds to a HEAD request or a prefetch of a page whose GET consumes something, without consuming it. A prefetch
+ * fails, so the browser sends the request again when the user opens the page (FA-23).
  */
 export const ignorePrefetch: Step = async (ctx, next) => {
   const isAhead = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].some((name) =>

@@ -131,7 +131,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
   const { issuer, keys, accounts, resources, lifetimes, renderError, now } = options;
   const secure = issuer.startsWith('https:');
 
-  /** Nothing lives longer than the consent it hangs on (T-045). */
+  /** Limits all lifetimes to the end of the consent (T-045). */
   const withinGrant = (ctx: KoaContextWithOIDC, seconds: number): number =>
     secondsWithin(ctx.oidc.entities.Grant?.exp, seconds, now());
 

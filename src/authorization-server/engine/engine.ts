@@ -40,7 +40,7 @@ export interface EngineOptions {
   configure: () => Configuration;
   /** Returns the current scopes of the configuration. */
   scopes: () => readonly string[];
-  /** Grants of ours, beside those that the engine knows. */
+  /** Grants beyond those of the engine. */
   grants: readonly OwnGrant[];
   keys: Pick<KeySet, 'signing' | 'cookies'>;
   logger: Logger;

@@ -88,7 +88,9 @@ export class WriteSet {
     return this.#changes.some(({ type }) => type === 'removeGrant');
   }
 
-  /** Keeps what it removes and what it notes, and drops the rest: a request that was refused does nothing else. */
+  /**
+   * Keeps removals, audit events and noted uses, and drops all other changes: a rejected request writes nothing else.
+   */
   dropWrites(): void {
     this.#changes = this.#changes.filter(
       (change) => keptWhenRefused.has(change.type) || (change.type === 'put' && notedUses.has(change.kind)),

@@ -79,7 +79,7 @@ export type LoginStep = (
   form: URLSearchParams,
 ) => Promise<void>;
 
-/** Makes a step of what checks its form; whoever has logged in goes on with the interaction. */
+/** Creates a step from the check of its form. A user who has logged in continues with the interaction. */
 function loginStep(
   check: (
     authentication: Authentication,

@@ -19,9 +19,9 @@ export interface Given {
 }
 
 /**
- * Makes the consent record of an authorization request, in the commit of the request. It names the resource also if
- * none of its scopes was asked for, by what else was: the engine keeps no resource without a scope, given or refused. A
- * server that the person chose is noted as the undecided resource refused.
+ * Creates the grant of an authorization request, in the commit of the request. If no scope of the resource was
+ * requested, the other requested scopes are stored as rejected there, because the engine stores no resource without a
+ * scope. If the user chose the server, the grant also stores the undecided resource as rejected.
  * @returns the engine's id of the grant
  */
 export async function makeGrant(provider: Provider, asked: AskedFor, given: Given): Promise<string> {
@@ -79,8 +79,8 @@ export type AllowedBefore = (
 ) => Promise<EarlierConsent>;
 
 /**
- * Creates the look at earlier consents. It is for the person to read and decides nothing: the same identifier does not
- * prove the same app, so consent is asked whatever was given before (T-025).
+ * Creates the search for earlier consents. It only informs the user: an equal identifier does not prove the same app,
+ * so consent is always asked (T-025).
  * @param now epoch seconds
  */
 export function createAllowedBefore(
@@ -105,8 +105,8 @@ export function createAllowedBefore(
 }
 
 /**
- * Ends what the client was given at this resource before, in the same commit as what is decided now. Only if the person
- * says so: installs of one client share its identifier, and each has a grant of its own.
+ * Ends the earlier grants of the client at this resource, in the commit of this decision, if the user requests it.
+ * Installations of one client share its identifier, and each has its own grant.
  */
 export async function endEarlier(
   ctx: Context,

@@ -126,7 +126,7 @@ export function createInteractions(
     await step.run(ctx, options, interaction, asked, form);
   }
 
-  /** A second click on the same button finds the first one's answer and goes on with it; the answer itself stands. */
+  /** Responds to the second of two equal posts: it continues with the result of the first, which does not change. */
   function refuseLateAnswer(ctx: Context, conflict: Conflict): void {
     ctx.remove('Set-Cookie');
     if (conflict.reason === 'changed' && conflict.kind === 'Interaction' && ctx.state.answered) {

@@ -55,10 +55,9 @@ export async function readOwnJwt(
 }
 
 /**
- * Returns true if a token that was asked about is left to us: the engine declined it because it is a JWT, which it says
- * after it has authenticated the client and checked the parameters; or it found nothing to do, and may know less than
- * we.
- * @returns the client that asks, and the token; undefined if the engine's answer stands
+ * Returns a token that the engine did not handle: it declined a JWT after it had authenticated the client and checked
+ * the parameters, or it did not know the token.
+ * @returns the client of the request and the token; undefined if the engine's response is final
  * @see RFC 7009 section 2.2.1 (`unsupported_token_type`)
  */
 export function tokenLeftToUs(ctx: Context): { clientId: string; method: string; token: string } | undefined {

@@ -34,8 +34,8 @@ export interface LogoutEndpointOptions {
 }
 
 /**
- * Only who shows an ID token of ours has the browser sent on: anybody can register a client and name its id, so that a
- * link to us would be an open redirector (OpenID Connect RP-Initiated Logout 1.0 section 3; T-122).
+ * Drops the redirect URI of a logout request without an ID token of this server. Anybody can register a client and name
+ * its id, so the redirect would be an open redirector (OpenID Connect RP-Initiated Logout 1.0 section 3; T-122).
  */
 const dropUnprovenRedirect: Step = async (ctx, next) => {
   const { post_logout_redirect_uri: _unproven, ...query } = ctx.query;
@@ -43,7 +43,7 @@ const dropUnprovenRedirect: Step = async (ctx, next) => {
   await next();
 };
 
-/** The engine would log nobody out by a script on a page of its own; ours asks there as well. */
+/** Shows the confirmation page also if no user is logged in: the engine would submit its form by a script. */
 function askNobodyToo(action: string): Step {
   return async (ctx, next) => {
     await next();

@@ -167,7 +167,7 @@ function parseMetadata(body: Buffer): ReadMetadata {
   return { metadata: dropEmpty(parsed as Metadata) };
 }
 
-/** Looks at what is worth a sentence of its own. */
+/** Checks the metadata for faults that deserve an error description of their own. */
 function checkMetadata(metadata: Metadata, schemes: readonly string[]): MetadataRefusal | undefined {
   const refusal = isDeviceOnly(metadata) ? undefined : checkRedirectUris(metadata, schemes);
   return refusal ?? checkName(metadata) ?? checkAuthMethod(metadata);

@@ -12,8 +12,8 @@ export function keepUiLocales(ctx: Context, uiLocales: unknown): void {
 }
 
 /**
- * Returns the words for the page that answers a request. `ui_locales` is looked for if it was kept, in the request the
- * engine has taken up again, and in the query.
+ * Returns the texts for the response to a request. `ui_locales` comes from the stored interaction, from the resumed
+ * request, or from the query.
  */
 export function textsFor(ctx: Context): Texts {
   const sent: unknown =

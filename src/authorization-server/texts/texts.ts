@@ -3,7 +3,7 @@ import { zhCn } from './zh-cn.ts';
 
 export type { Texts } from './en.ts';
 
-/** Every language there is, with the tags it answers to (lower case). The first is for everybody else. */
+/** All languages, each with its language tags in lower case. The first is the default. */
 export const languages: readonly { texts: Texts; tags: readonly string[] }[] = [
   { texts: en, tags: ['en'] },
   { texts: zhCn, tags: ['zh', 'zh-cn', 'zh-hans'] },
@@ -16,7 +16,7 @@ export interface LanguageWishes {
   acceptLanguage?: string | undefined;
 }
 
-/** More ranges than anybody has languages are not looked at. */
+/** Maximum number of language ranges that are read. */
 const maxRanges = 32;
 
 const range = /^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/;

@@ -40,7 +40,10 @@ type PersonalToken = IssuedAccessToken & { grantId: string };
 export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGrant {
   const { rules, accessTokens, resources, audit, now } = options;
 
-  /** Anything but a token of ours, of a person and in force, is one answer: nobody learns what it is (RFC 8693 section 2.2.2). */
+  /**
+   * Reads the subject token. All faults get the same response, which reveals nothing about the token (RFC 8693 section
+   * 2.2.2).
+   */
   async function readSubject({ ctx, parameter }: GrantRequest): Promise<PersonalToken> {
     let found: IssuedAccessToken | undefined;
     try {
@@ -136,8 +139,8 @@ type Parameters = (name: string) => string | undefined;
 type ExchangeCheck = (parameter: Parameters) => string | false | undefined;
 
 /**
- * The checks of the form of an exchange, in order (RFC 8693 section 2.1). The client that authenticates is the actor:
- * nobody acts by the token of somebody else, and nobody becomes somebody else (T-104).
+ * Checks of the form of an exchange, in order (RFC 8693 section 2.1). The authenticated client is the actor, and the
+ * subject stays the same: no client acts by a token of another actor (T-104).
  */
 const checks: readonly ExchangeCheck[] = [
   (parameter) => parameter('subject_token') === undefined && 'subject_token is missing',

@@ -9,7 +9,7 @@ export interface Assertion {
 
 /** Expected values that an assertion is compared with. */
 export interface AssertionContext {
-  /** Our issuer: the one audience. */
+  /** Issuer identifier of this server: the only accepted audience. */
   issuer: string;
   /** The client that authenticated itself for this request. */
   clientId: string;
@@ -46,7 +46,10 @@ export function readAssertion(jwt: string): Assertion | undefined {
   }
 }
 
-/** Signed as an issuer signs: with a key that only it has, and that we know from elsewhere (RFC 8725 sections 3.1, 3.10). */
+/**
+ * The issuer has signed it: with a private key of its own, whose public key is configured or published by the issuer
+ * (RFC 8725 sections 3.1, 3.10).
+ */
 const signatureChecks: readonly AssertionCheck[] = [
   ({ header }) =>
     !privateKeyAlgorithms.some((alg) => alg === header.alg) &&
@@ -61,7 +64,7 @@ const audienceCheck: AssertionCheck = ({ claims: { aud } }, { issuer }) =>
   (Array.isArray(aud) ? aud.length !== 1 || aud[0] !== issuer : aud !== issuer) &&
   `must be meant for ${issuer} alone (aud)`;
 
-/** About somebody: without a subject nobody is let in (RFC 7523 section 3). */
+/** It has a subject (RFC 7523 section 3). */
 const subjectCheck: AssertionCheck = ({ claims: { sub } }) => !isName(sub) && 'has no usable sub';
 
 /** The thumbprint of the key that an assertion is bound to; undefined if it names none, or anything beside. */
@@ -78,9 +81,9 @@ const bindingCheck: AssertionCheck = (assertion) =>
   'is bound to a key in a way that is not known here (cnf)';
 
 /**
- * In force, not for longer than its kind needs, and no older than that: without the last, an issuer could make tokens of
- * an old login look fresh by `exp` alone (FA-16, T-216).
- * @param lifetimeSeconds how far `exp` may be ahead, and `iat` behind
+ * It is valid now, and neither its lifetime nor its age exceeds the limit. Without the limit of the age, an issuer
+ * could extend `exp` to make assertions of an old login look fresh (FA-16, T-216).
+ * @param lifetimeSeconds maximum of `exp` in the future, and of `iat` in the past
  */
 function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
   return [

@@ -122,10 +122,10 @@ function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
 }
 
 /**
- * Finds the account of a person that an identity provider speaks for (A13-08, T-104): by the operator's list, else by
- * the subject it was linked to before, else, for domains that the operator named, by the e-mail address, once: an
- * account that the issuer knows as somebody else already is not given to another, whoever has its address now.
- * @returns undefined if nobody is meant who may come in; a disabled account is nobody's
+ * Finds the account of the user of an assertion (A13-08, T-104): by the operator's list, else by the linked subject,
+ * else by the e-mail address, once, in the domains that the operator named. An account that is linked to another
+ * subject of the issuer is never returned, whoever has its address now.
+ * @returns undefined if there is no account, or if it is disabled
  */
 async function findAccount(
   { accounts, identities, now }: AccountSources,

@@ -6,10 +6,10 @@ import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '.
 import { domainOf } from './admission.ts';
 import { NotAdmitted } from './purposes.ts';
 
-/** Returns true if the operator takes the word of an issuer for addresses of a domain. */
+/** Returns true if the operator trusts the verified e-mail addresses of an issuer in a domain. */
 export type TrustsEmailDomain = (issuer: string, domain: string) => boolean;
 
-/** Looks that up in the settings of upstreams. */
+/** Reads this trust from the settings of the upstreams. */
 export function trustsEmailDomain({ all }: Pick<Upstreams, 'all'>): TrustsEmailDomain {
   return (issuer, domain) =>
     all.some((upstream) => upstream.issuer === issuer && takesWordFor(upstream, domain));
@@ -35,10 +35,10 @@ function addressWithoutMail(upstream: string, { issuer, subject }: UpstreamIdent
 }
 
 /**
- * Finds the account of somebody who has logged in at an upstream: by issuer and subject; else, in domains that the
- * operator named, by the address that the upstream has verified, once; else a new one (T-089). An account that is known
- * at the issuer as somebody else is not given to another, whoever has its address now; nor is one given that was made by an
- * upstream which the operator does not believe about the address: whoever made it can come in there.
+ * Finds the account of a login at an upstream: by issuer and subject; else by the verified e-mail address, once, in the
+ * domains that the operator named; else it creates an account (T-089). An account that is linked to another subject of
+ * the issuer is never returned, whoever has its address now. The same holds for an account that another upstream
+ * created without the operator's trust in its addresses: its creator could still log in.
  * @throws NotAdmitted
  */
 export async function findAccountOfLogin(

@@ -38,8 +38,8 @@ export interface AccountStepsOptions {
 }
 
 /**
- * Creates what happens when somebody comes back to the account pages: they are logged in, or what they are at the upstream
- * becomes one more identity of the account that asked for it (T-089).
+ * Creates the steps for a user who returns from an upstream to the account pages: a login, or a new identity of the
+ * account that began the link (T-089).
  */
 export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPurpose, 'authorization'> {
   const { identities, links, vault, sessions, audit, accountUrl, now } = options;

@@ -50,8 +50,8 @@ export interface AuthorizationStepsOptions {
 }
 
 /**
- * Creates what happens when somebody comes back for an authorization request: account, tokens, grant and the bond between
- * them are one commit with the answer of the interaction (A10-01, T-079).
+ * Creates the steps for a user who returns from an upstream during an authorization request. Account, tokens, grant and
+ * link are written in one commit with the result of the interaction (A10-01, T-079).
  */
 export function createAuthorizationSteps(
   options: AuthorizationStepsOptions,

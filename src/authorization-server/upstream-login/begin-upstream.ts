@@ -20,9 +20,10 @@ export type BeginUpstream = (
 ) => Promise<void>;
 
 /**
- * Creates what sends a browser to an upstream: the state is kept in the commit of the request and tied to the browser,
- * right before the redirect (A11-06). Whoever calls it has the approval of a person, posted from a page of ours.
- * @returns a function that answers the request; it throws UpstreamFault if the upstream cannot be asked
+ * Creates the redirect to an upstream. The state is stored in the commit of the request and bound to the browser,
+ * immediately before the redirect (A11-06). Callers must have the approval of the user, posted from a page of this
+ * server.
+ * @returns a function that responds to the request; it throws UpstreamFault if the upstream cannot be used
  */
 export function createBeginUpstream(states: UpstreamStates, audit: AuditLog): BeginUpstream {
   return async (ctx, upstream, purpose, wishes) => {
@@ -79,10 +80,9 @@ export interface UpstreamStates {
    */
   keep(ctx: Context, state: UpstreamState): Promise<void>;
   /**
-   * Uses a state up. One that belongs to another browser or upstream is left alone: whoever has only the link cannot
-   * use it up.
-   * @param upstream name of the upstream whose callback it is
-   * @param value `state` of the answer; undefined if there is none, or several
+   * Consumes a state. A state of another browser or upstream is not consumed, so the link alone cannot invalidate it.
+   * @param upstream name of the upstream of the callback
+   * @param value `state` of the callback; undefined if it is absent or repeated
    */
   claim(ctx: Context, upstream: string, value: string | undefined): Promise<UpstreamState | StateFault>;
   /** Returns the cookie of a state, which stays for a moment after it was claimed; undefined in another browser. */

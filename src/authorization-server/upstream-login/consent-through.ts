@@ -21,8 +21,8 @@ export interface ConsentThrough {
   /** True if tokens are held that can be renewed. */
   holdsRefreshToken: boolean;
   /**
-   * Returns the rule of that upstream they do not fit, by what it said of them: for whom it lets in, or for all of some
-   * scopes; undefined if they fit, or it is asked anew.
+   * Returns the admission rule that the user does not satisfy, according to the upstream: the rule for all users, or
+   * that for all of these scopes; undefined if there is none, or if the upstream will be asked again.
    */
   check(scopes: readonly string[]): NotAdmittedReason | undefined;
   /** Those of some scopes that may be given; all of them if it is asked anew. */

@@ -1,7 +1,7 @@
 import type { Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 
-/** Logins elsewhere that people may come from, and where what they give us is kept. */
+/** The upstreams of an installation, and the store of their tokens. */
 export interface UpstreamParts {
   upstreams: Upstreams;
   vault: Vault;

@@ -74,8 +74,8 @@ ${linkedCode === undefined ? renderTypedCode(texts, page) : renderLinkedCode(tex
 }
 
 /**
- * The page that asks whether the device that waits is the person's own: which app, if it was asked for, and when. Posts
- * `xsrf`, `user_code`, and `confirm` or `abort`. The refusal is the first button, so that the Enter key refuses.
+ * Renders the page that asks if the waiting device belongs to the user. It names the app and the time of the request.
+ * Its form posts `xsrf`, `user_code`, and `confirm` or `abort`. `abort` is the first button, so the Enter key rejects.
  * @param texts the words
  * @param page its content; client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script

@@ -15,7 +15,8 @@ export interface LogoutPage {
 }
 
 /**
- * The logout page: who is logged in, and where it goes on. Posts `xsrf`, and `logout` if the person says so.
+ * Renders the logout page with the user and the target of the redirect. Its form posts `xsrf`, and `logout` if the user
+ * agrees.
  * @param texts the words
  * @param page its content; every text is escaped
  * @returns a complete HTML document that needs no script

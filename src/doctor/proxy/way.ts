@@ -14,7 +14,7 @@ const asked = { 'mcp-protocol-version': spokenRevision };
 export const anonymousPost: Probe<Answer> = (subject) =>
   ask(subject, subject.url, { method: 'POST', headers: { ...mcpHeaders, ...asked }, body: message('ping') });
 
-/** Probe: the same with a token nobody issued. */
+/** Probe: the same with a token that no server issued. */
 export const strangerPost: Probe<Answer> = (subject) =>
   ask(subject, subject.url, {
     method: 'POST',

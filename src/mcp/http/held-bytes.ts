@@ -49,7 +49,7 @@ export interface OutgoingBytes {
 export interface IncomingBytes {
   /** The answer will have so many bytes: waits until there is room for all of them. */
   expect(bytes: number): void;
-  /** So many bytes have come and are kept. Without room for more, the backend is told to wait. */
+  /** Sets the number of received bytes. If there is no room for more, the backend has to pause. */
   set(bytes: number): void;
   /** Nothing is kept of it any more: it was handed on, or dropped. */
   end(): void;
@@ -96,7 +96,7 @@ interface Waiter {
   since: number;
   /** True if it goes on without room: it was given up, or everything else waits for it. */
   isExempt: boolean;
-  /** It may go on. */
+  /** The waiter may continue. */
   goOn(): void;
 }
 

@@ -73,7 +73,7 @@ export class SessionStreams {
     return stream;
   }
 
-  /** Ends the stream of a POST: it owes nothing more. */
+  /** Ends the stream of a POST: all its responses were sent. */
   finish(stream: SessionStream): void {
     this.#begun.delete(stream.name);
     stream.finish();
@@ -281,7 +281,7 @@ export class SessionStream {
     });
   }
 
-  /** True if somebody listens. */
+  /** True if a client reads the stream. */
   get isHeard(): boolean {
     return this.#listener?.isOpen === true;
   }

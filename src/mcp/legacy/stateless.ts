@@ -115,7 +115,7 @@ export interface StatelessCall {
   /** The revision that the server is to speak, if the call does not initialize. */
   protocolVersion: string;
   sender: Sender & { authInfo: AuthInfo };
-  /** Calls back once when nobody waits for the answers any more. */
+  /** Calls back once when no request waits for a response any more. */
   onGone(callback: () => void): void;
   /** See `Reply.park`. */
   park(message: Message): (() => void) | undefined;

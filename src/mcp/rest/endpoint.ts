@@ -74,7 +74,7 @@ export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || checkAccept('POST', `${accept}, text/event-stream`) === undefined;
 }
 
-/** Has a refusal end its connection, as every answer does (B7-01). */
+/** Ends the connection after a rejection, as after every response (B7-01). */
 export function closingConnection(refusal: Refusal): Refusal {
   return { ...refusal, headers: { ...refusal.headers, ...shortConnection } };
 }

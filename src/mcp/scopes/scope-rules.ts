@@ -36,7 +36,7 @@ export function declareScopes<Server extends McpLike>(server: Server, declared: 
   return server;
 }
 
-/** Plain JavaScript has no types that say so, and a rule that is misspelled would leave its tool open. */
+/** Checked at run time for callers in JavaScript: a misspelled rule would leave its tool without one. */
 function checkDeclared(declared: unknown): void {
   if (!isRecord(declared)) throw new TypeError('declareScopes: say { tools, prompts, resources }.');
   for (const [kind, entries] of Object.entries(declared)) {

@@ -41,7 +41,7 @@ const codeOf = (secret: string) =>
 const secretIn = (html: string) =>
   (/<dd><span class="detail">([A-Z2-7 ]+)</.exec(html)?.[1] ?? '').replaceAll(' ', '');
 
-/** KeyedQueue codes on; gives the secret and the recovery codes. */
+/** Turns one-time codes on; returns the secret and the recovery codes. */
 async function turnOn(): Promise<{ visitor: Visitor; secret: string; recovery: string[]; page: OpenPage }> {
   const page = await openAccount(gatehouse, { person, page: '/codes' });
   const secret = secretIn(page.html);

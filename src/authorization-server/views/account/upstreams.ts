@@ -3,7 +3,7 @@ import { displayText, timeWords } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } from './frame.ts';
 
-/** A third party's authorization server, as people are told of it. */
+/** An upstream with the texts that users see. */
 export interface NamedUpstream {
   /** Its name in the settings, which stands in URLs. */
   name: string;

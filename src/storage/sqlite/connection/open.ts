@@ -80,7 +80,7 @@ export function describeUnwritable(folder: string, code?: string): string {
 }
 
 /**
- * KeyedQueue the error of opening a database into a fault that says what to do; returns faults as they are.
+ * Turns the error of opening a database into a fault that says what to do; returns faults as they are.
  * @param file path of the database
  */
 export function toStorageFault(error: unknown, file: string): StorageFault | KeyFileFault {

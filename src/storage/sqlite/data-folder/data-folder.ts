@@ -42,7 +42,7 @@ export const dataFiles = { database: 'gatehouse.db', keys: 'gatehouse.keys.json'
 const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', 'ENOENT', 'EISDIR']);
 
 /**
- * KeyedQueue an error of a folder that cannot be created or written into a StorageFault; returns other errors as they are.
+ * Turns an error of a folder that cannot be created or written into a StorageFault; returns other errors as they are.
  */
 function explainFolder(error: unknown, folder: string): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
