@@ -90,7 +90,7 @@ export interface EndpointTableOptions {
   sessionOf: (ctx: Context) => string | undefined;
   /** Keeps a login within one request. */
   flowLogins: FlowLogins;
-  /** Has the browser forget its login of the account pages, if that is apart. */
+  /** Deletes the login cookie of the account pages, if they have their own. */
   forgetLogin: (ctx: Context) => void;
   /** Runs before the engine resumes an interaction. */
   requirePass: Step;

@@ -69,8 +69,8 @@ export interface ResourceRegistry {
    */
   findUnnamed(scopes: readonly string[]): ProtectedResource;
   /**
-   * Has others in their place, from now on. Tokens for one that is gone are issued no more.
-   * @throws TypeError if there is none, or one has no canonical URL; nothing is changed then
+   * Replaces all resources. No more tokens are issued for a removed one.
+   * @throws TypeError if there is none, or if one has no canonical URL; then nothing changes
    */
   replace(resources: readonly ProtectedResource[]): void;
 }

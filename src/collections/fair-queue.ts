@@ -174,7 +174,7 @@ export class FairQueue {
     }
   }
 
-  /** Refuses the job that is due last, if that is after this round. @returns whether a place is free now */
+  /** Rejects the last job, if its round is later than this one. @returns true if a place is free now */
   #displace(round: number): boolean {
     const last = this.#jobs.at(-1);
     if (!last || last.round <= round) return false;

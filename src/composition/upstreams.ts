@@ -165,8 +165,8 @@ function storeUsedLogoutTokens(artifacts: Storage['artifacts']): UsedLogoutToken
 }
 
 /**
- * Has the link to an upstream checked as long as a stream of its user is open: if the upstream ends the login, the stream
- * ends even if nobody calls (T-091).
+ * Adds checks of upstream links to the watch of open streams: if the upstream ends the login, the streams of its user
+ * end, even without a call (T-091).
  */
 export function watchLinkedAccess(access: AccessWatch, standing: Pick<LinkStatus, 'hold'>): AccessWatch {
   return {

@@ -71,9 +71,10 @@ export interface Cursors {
 }
 
 /**
- * Creates cursors. One holds its position under an HMAC-SHA-256; it can be read by whoever has it, and made by nobody else.
- * @param options `key`: secret of 32 bytes or more; cursors live as long as it does
- * @throws RangeError for a shorter key; TypeError for one that is no bytes
+ * Creates cursors. A cursor is its position with an HMAC-SHA-256: everybody can read it, and only a holder of the key
+ * can create it.
+ * @param options `key`: secret of 32 bytes or more; cursors are valid as long as the key stays the same
+ * @throws RangeError for a shorter key; TypeError for a key that is not bytes
  */
 export function createCursors({ key }: { key: Uint8Array }): Cursors {
   if (!(key instanceof Uint8Array))

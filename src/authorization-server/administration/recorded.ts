@@ -20,10 +20,10 @@ function targetOf(first: unknown, result: unknown): string {
 }
 
 /**
- * Has the actions of a section noted in the audit log, each right behind what it did (T-192, T-197).
+ * Wraps the functions of a section so that each action gets an audit event, directly after its effect (T-192, T-197).
  * @param section functions of an operator
  * @param events the event of each function that changes anything
- * @param record takes the note
+ * @param record stores the event
  */
 export function recorded<Section extends object>(
   section: Section,

@@ -55,7 +55,7 @@ export interface DeviceEndpointOptions {
   flowLogins: FlowLogins;
   /** Runs before the engine resumes an interaction. */
   requirePass: Step;
-  /** Has the same browser get the same redirect again. */
+  /** Sends the same redirect again if the same browser repeats its request. */
   resumeOnce: Step;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;

@@ -13,7 +13,10 @@ import { addGrant, type OwnGrant } from './grant-parts.ts';
 import { restoreBody } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
-/** The engine, ready to be handed requests. */
+/**
+ * An engine that callers may keep. It knows the same clients, sessions and cookies as the engines that follow when
+ * signing keys change. Requests that sign tokens must use {@link Engine.serve}.
+ */
 export interface Engine {
   /**
    * One that can be kept: it knows the same clients, sessions and cookies as those that come after it when signing keys
@@ -26,9 +29,9 @@ export interface Engine {
    * @throws StorageUnavailable if the database failed meanwhile
    */
   serve(ctx: Context, path: string): Promise<void>;
-  /** Has it know other scopes from now on: those of the configuration that would be built now. */
+  /** Replaces the known scopes by those that a new configuration would have. */
   renewScopes(): void;
-  /** Builds the configuration anew, for the requests that come from now on. */
+  /** Builds a new configuration for all later requests. */
   renewConfiguration(): void;
 }
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 
 /**
- * Has the engine, which reads the stream itself, read this in place of the body that came.
- * @param body what was read of the stream and perhaps rewritten; the last one counts
+ * Replaces the body that the engine will read. The engine reads the stream itself.
+ * @param body the body that was read from the stream, perhaps rewritten; the last call counts
  */
 export function replayBody(ctx: Context, body: Buffer): void {
   ctx.state.bodyToReplay = body;

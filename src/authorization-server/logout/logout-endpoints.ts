@@ -27,7 +27,7 @@ export interface LogoutEndpointOptions {
   inOneCommit: Step;
   /** Ignores the browser's earlier login if a cookie alone proves no login. */
   ignoreEarlier: Step;
-  /** Has the browser forget its login of the account pages, if that is apart. */
+  /** Deletes the login cookie of the account pages, if they have their own. */
   forgetLogin: (ctx: Context) => void;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;

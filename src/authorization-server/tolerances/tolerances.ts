@@ -63,10 +63,10 @@ function withoutLocalhostPort(uri: string): string | undefined {
 }
 
 /**
- * Has the engine ask before it takes another port of `localhost` than the registered one. For `127.0.0.1` and `[::1]`
- * any port is right (RFC 8252 section 7.3); `localhost` is a name, which that leaves out (section 8.3). The engine's
- * documentation names this method as the one to put rules of one's own around (recipe "Redirect URI wildcards").
- * @param provider the engine, whose clients are asked
+ * Makes the engine accept another port of `localhost` only with the tolerance for it. For `127.0.0.1` and `[::1]`, any
+ * port is valid (RFC 8252 section 7.3). `localhost` is a name, to which this does not apply (section 8.3). The engine's
+ * documentation names this method for rules of this kind (recipe "Redirect URI wildcards").
+ * @param provider the engine
  */
 export function compareLocalhostPorts(provider: Provider): void {
   const { prototype } = provider.Client;

@@ -84,8 +84,8 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
   }
 
   /**
-   * Has what the upstream knows as somebody become the account.
-   * @throws NotAdmitted if it is another one
+   * Links the identity at the upstream with an account.
+   * @throws NotAdmitted if the identity belongs to another account
    */
   async function link(ctx: Context, accountId: string, { identity, upstream }: Arrival): Promise<void> {
     const { issuer, subject } = identity;

@@ -304,7 +304,7 @@ export class HeldBytes {
     return true;
   }
 
-  /** Has a reading wait if there is no room for so many bytes more. */
+  /** Makes a reader wait if there is no room for more bytes. */
   #require(waiter: Waiter, bytes: number): void {
     if (waiter.isExempt || this.#waiting.has(waiter)) return;
     waiter.needs = bytes;

@@ -15,7 +15,8 @@ export interface Backends {
    */
   current(caller: Caller): Promise<Backend>;
   /**
-   * The same for a request. If it takes long, a pending backend is returned, which sends progress to the client.
+   * Like `current`. If the backend is not ready soon, a pending backend is returned, which sends progress to the
+   * client.
    */
   currentSoon(caller: Caller): Promise<Backend>;
   close(): Promise<void>;

@@ -104,9 +104,8 @@ export function unknownScopesOf(server: McpLike, known: readonly string[]): stri
 }
 
 /**
- * Has the servers of a source looked at when they are made: a scope that is declared for one, and that nobody can be
- * granted, is warned of, once.
- * @param known the scopes the servers have
+ * Warns once for each scope that a new server declares and no user can be granted.
+ * @param known the scopes that can be granted
  */
 export function warnOfUnknownScopes(
   source: ServerSource,

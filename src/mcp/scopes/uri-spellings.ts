@@ -7,7 +7,7 @@ const maxRounds = 4;
 /** Longest URI that a guard reads, in characters. */
 const maxUriLength = 8192;
 
-/** Most characters that all readings of one URI have together. */
+/** Maximum length of all readings of one URI together, in characters. */
 const maxCharacters = 16_384;
 
 /** Cost of one reading beside its length, in characters. */
@@ -97,7 +97,7 @@ function plainFolds(folded: string): string[] {
 /** Of a plain URI: it is written as URLs are, as nothing is known of its scheme. */
 const writtenAsIs = /^(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9-]*:[^{} ]*$/;
 
-/** Most readings that are remembered: as many as a batch has messages, which several guards look at one after the other. */
+/** Maximum number of cached readings: a batch has no more messages, and each guard reads all of them in turn. */
 const maxRecent = 128;
 const recent = new Map<string, Read>();
 
@@ -131,8 +131,8 @@ export function foldedBeginnings(beginning: string): string[] {
 }
 
 /**
- * Folds a pattern of URIs, in which `*` stands for any characters.
- * @param extent `as written`, or `with less`: what a server reads that looks at the host alone is a spelling, too
+ * Folds a pattern of URIs, in which `*` matches any characters.
+ * @param extent `as written`, or `with less`: the latter adds the spellings of servers that compare the host alone
  */
 export function foldedPatterns(pattern: string, extent: 'as written' | 'with less'): string[] {
   const folded = [pattern, hrefOf(pattern)].flatMap((uri) => wholeTexts(uri, extent));

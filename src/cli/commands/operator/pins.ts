@@ -68,7 +68,7 @@ function pinAsJson({ changed, ...pin }: Pin): object {
   return { ...withDefinition(pin), ...(changed && { changed: withDefinition(changed) }) };
 }
 
-/** Enough digits that nobody can find another definition for them. */
+/** Number of shown hash digits: enough that no other definition with the same digits can be found. */
 const shownHashDigits = 20;
 
 function rowOf(pin: Pin): string[] {
