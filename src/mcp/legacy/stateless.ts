@@ -155,8 +155,8 @@ const clientInfo = { name: 'stateless-client', version: '0' };
 const initialized: Message = { jsonrpc: '2.0', method: 'notifications/initialized' };
 
 /**
- * Creates the function that responds to POSTs without a session. Each POST has a conversation of its own. One timer
- * serves the time limits of all (B7-08, B7-09).
+ * Creates the function that responds to POSTs without a session. Each POST has a conversation and a time limit of its own
+ * (B7-08, B7-09).
  */
 export function createStatelessCalls(options: StatelessCallsOptions): AnswerStateless {
   const { calls, access, timeoutMs, stopped } = options;
