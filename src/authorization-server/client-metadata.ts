@@ -174,8 +174,8 @@ export function checkAuthMethod(metadata: Metadata): MetadataRefusal | undefined
 }
 
 /**
- * The `application_type` under which the engine takes the redirect URIs: `native` for apps, whose loopback ports may
- * differ, `web` for sites and for https on loopback, which the engine refuses to native clients.
+ * Returns the `application_type` with which the engine accepts the redirect URIs: `native` for apps, whose loopback
+ * ports may differ; `web` for sites, and for https on loopback, which the engine rejects for native clients.
  */
 export function inferApplicationType(uris: readonly string[]): 'native' | 'web' {
   if (uris.some(isPrivateUseRedirect)) return 'native';

@@ -49,9 +49,7 @@ interface Way {
 /** The last step of each endpoint. */
 const end = async (): Promise<void> => undefined;
 
-/**
- * Creates the way of a request to its endpoint: its path, then its method, then its limits, then its steps.
- */
+/** Creates the dispatch of requests: path, then method, then limits, then the steps of the endpoint. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { endpoints, families, folders, tolerances, at } = options;
   const base = pathOf(options.issuer);

@@ -18,7 +18,7 @@ export interface LoginLimits {
   perAddress: Limit;
   /** From one address to one account: the tight one, which keeps nobody out at any other address. */
   perAccountAndAddress: Limit;
-  /** To one account from all addresses together. */
+  /** To one account, from all addresses together. */
   perAccount: Limit;
 }
 

@@ -58,7 +58,7 @@ export interface AuthorizationServer extends Dispatch {
   /** Takes note of calls with access tokens. */
   acceptedCalls: AcceptedCalls;
   /**
-   * Returns true if the person chose the server of a grant, as the request of the client named none.
+   * Returns true if the user chose the server of a grant, because the client's request named none.
    * @param grantId the engine's id
    */
   isServerChosen(grantId: string): Promise<boolean>;

@@ -78,7 +78,7 @@ export async function showUpstreamLink(
 }
 
 /**
- * Sends somebody who has logged in of late on to an upstream, to come back as who they are there (T-089).
+ * Redirects a user with a fresh login to an upstream, to link the account there (T-089).
  * @throws PageMissing if there is no such upstream
  */
 export async function beginUpstreamLink(

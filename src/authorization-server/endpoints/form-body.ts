@@ -9,7 +9,7 @@ import { noteReason } from './refusal-reason.ts';
 /** The engine's own limit for form bodies. */
 const maxFormBytes = 56 * 1024;
 
-/** More parameters than any request has. The engine's parser looks at the first thousand only (T-054). */
+/** Maximum number of parameters. The engine's parser reads only the first thousand (T-054). */
 const maxFormParameters = 100;
 
 const mediaType = 'application/x-www-form-urlencoded';

@@ -57,9 +57,9 @@ function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterPayload 
 }
 
 /**
- * Creates the engine's adapter of clients. A client that says something else about itself is not the one people
- * consented to: its grants and open pages end in the same commit, and where clients are approved it waits again (T-064).
- * One whose id is its registration is stored by its first consent.
+ * Creates the engine's adapter of clients. If a client changes its metadata, it is not the client that users consented
+ * to: its grants and open interactions end in the same commit, and it needs a new approval where clients are approved
+ * (T-064). A client whose id contains its registration is stored at its first consent.
  */
 export function createClientAdapter(options: ClientAdapterOptions): Adapter {
   const { artifacts, clients, box, sealedIds, redirectSchemes, newClientStatus, now } = options;

@@ -77,10 +77,10 @@ function createProvider({ issuer, configure, grants, keys, logger }: EngineOptio
 }
 
 /**
- * Creates the engine: oidc-provider, mounted at the path of the issuer. It copies its signing keys and the secret of its
- * nonces, which follows from the first cookie key, when it is made and has no way to take others, so for other keys
- * another is made, for the requests that come from then on; those under way end with the one they began with. An engine
- * keeps nothing between requests that the storage does not have (T-178).
+ * Creates the engine: oidc-provider, mounted at the path of the issuer. An engine copies its signing keys at its
+ * creation, and derives the secret of its nonces from the first cookie key. If these keys change, another engine serves
+ * all later requests, and running requests end with theirs. An engine keeps nothing between requests that the storage
+ * does not have (T-178).
  */
 export function createEngine(options: EngineOptions): Engine {
   const { issuer, keys } = options;

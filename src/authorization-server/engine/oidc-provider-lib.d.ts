@@ -13,7 +13,7 @@ declare module 'oidc-provider/lib/helpers/grants.js' {
 
   /** Verifies the DPoP proof of the request; undefined if the request has none. */
   export function validateDpop(provider: Provider, ctx: KoaContextWithOIDC): Promise<DpopProof | undefined>;
-  /** Uses the proof up. */
+  /** Rejects a proof that was used before, and remembers this one. */
   export function checkDpopReplay(
     provider: Provider,
     ctx: KoaContextWithOIDC,

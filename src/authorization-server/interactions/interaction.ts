@@ -120,7 +120,7 @@ export async function leaveOtherAccount(
   if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
 }
 
-/** Sends the browser on to where the engine takes up an answered interaction. */
+/** Redirects the browser to the URL at which the engine resumes a finished interaction. */
 export function resumeInteraction(
   ctx: Context,
   { returnTo, result, deviceCode }: Pick<Interaction, 'returnTo' | 'result' | 'deviceCode'>,

@@ -40,7 +40,7 @@ export function showServers(
   showPage(ctx, html);
 }
 
-/** The scopes of a request, now that its resource is known. */
+/** Returns the requested scopes at the chosen resource. */
 function scopesFor(chosen: string, interaction: Interaction, asked: AskedFor, resources: ResourceRegistry) {
   const sent = parseScope(String(interaction.params.scope ?? ''));
   const isUnscoped = asked.resource.resource === undecidedResource.unscoped;

@@ -66,7 +66,7 @@ function inOneCommit(artifacts: ArtifactStore, now: () => number): Step {
 
 const auditedChanges = { PUT: 'client.updated', DELETE: 'client.deleted' } as const;
 
-/** Stands within the commit of what it notes. */
+/** Creates the step that audits changes of registrations, in the commit of the change. */
 function auditChange(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();

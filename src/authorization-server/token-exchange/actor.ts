@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { tokenExchangeGrant } from './exchange-rule.ts';
 
-/** The party that acts for the subject of a token, and its own caller (RFC 8693 section 4.1). */
+/** The party that acts for the subject of a token, with the previous actor (RFC 8693 section 4.1). */
 export interface Actor {
   sub: string;
   act?: Actor;

@@ -8,7 +8,10 @@ import { serveTolerantly, type Tolerated, tolerate } from './tolerate.ts';
 /** Enabled tolerances: all that are not switched off. */
 export type ToleranceSwitches = Readonly<Partial<Record<ToleranceName, boolean>>>;
 
-/** Pairs of client and tolerance that were logged once are remembered up to this many; then all are forgotten. */
+/**
+ * Maximum number of remembered pairs of client and tolerance, each of which is logged once; beyond it all are
+ * forgotten.
+ */
 const maxRemembered = 10_000;
 
 /** The tolerances of an installation. */

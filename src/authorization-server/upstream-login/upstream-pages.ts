@@ -45,10 +45,7 @@ const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_
 /** Reasons for which a login there that is still open does not do; an upstream then asks again who it is. */
 const freshLoginReasons = ['switch_account', 'login_prompt', 'max_age'];
 
-/**
- * Returns true if the upstream is to ask who it is: as the client wishes, or because the last one was not the right
- * one.
- */
+/** Returns true if the upstream must ask for a login again: the client wants it, or the last account was rejected. */
 function mustAskWho(interaction: Interaction): boolean {
   const { reasons } = interaction.prompt;
   return (
