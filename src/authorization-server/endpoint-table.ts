@@ -36,7 +36,11 @@ import {
 } from './endpoints/endpoint-guards.ts';
 import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
-import { createRepeatedAnswers, ignorePrefetch, type RequestMark } from './endpoints/repeated-answers.ts';
+import {
+  createRepeatedAnswers,
+  ignoreHeadAndPrefetch,
+  type RequestMark,
+} from './endpoints/repeated-answers.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
@@ -308,7 +312,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       methods: ['GET'],
       limits: [limitOf.pages],
       steps: (path) => [
-        ignorePrefetch,
+        ignoreHeadAndPrefetch,
         checkResponseParameters,
         resumeOnce,
         requirePass,
@@ -329,7 +333,11 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [ignorePrefetch, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
+      steps: (path) => [
+        ignoreHeadAndPrefetch,
+        neverStore,
+        options.upstreamCallback(path.split('/')[2] ?? ''),
+      ],
     },
     ...(device ? [device.resumption] : []),
     createLogoutTokenEndpoint(takeLogoutToken, limitOf),

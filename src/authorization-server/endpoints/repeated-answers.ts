@@ -22,7 +22,7 @@ interface KeptAnswer {
  * Responds to a HEAD request or a prefetch of a page whose GET consumes something, without consuming it. A prefetch
  * fails, so the browser sends the request again when the user opens the page (FA-23).
  */
-export const ignorePrefetch: Step = async (ctx, next) => {
+export const ignoreHeadAndPrefetch: Step = async (ctx, next) => {
   const isAhead = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].some((name) =>
     /prefetch|prerender|preview/i.test(ctx.get(name)),
   );

@@ -17,14 +17,14 @@ import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
 import { redirectSeeOther, showPage } from './page.ts';
-import { endSupersededGrants, type FindSupersededGrants } from './superseded-grants.ts';
+import { endAbandonedGrants, type FindAbandonedGrants } from './registered-anew.ts';
 
 /** Options of the consent step. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
   allowedBefore: AllowedBefore;
-  findSupersededGrants: FindSupersededGrants;
+  findAbandonedGrants: FindAbandonedGrants;
   toolsOf: ToolsOf;
   consentThrough: FindConsentThrough;
 }
@@ -134,7 +134,7 @@ export async function submitConsent(
     return goToUpstream(ctx, options, interaction, upstream.next, { clientId, approved }, wishes);
   }
   if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
-  await endSupersededGrants(ctx, options, accountId, asked);
+  await endAbandonedGrants(ctx, options, accountId, asked);
   const grantId = await makeGrant(provider, asked, { accountId, scopes: new Set(scopes), expiresIn });
   const { sessionId } = upstream;
   if (sessionId !== undefined)

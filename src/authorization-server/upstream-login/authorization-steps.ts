@@ -18,7 +18,7 @@ import {
 } from '../interactions/interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
 import { redirectSeeOther } from '../interactions/page.ts';
-import { endSupersededGrants, type FindSupersededGrants } from '../interactions/superseded-grants.ts';
+import { endAbandonedGrants, type FindAbandonedGrants } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { findAccountOfLogin, type TrustsEmailDomain } from './account-of-login.ts';
@@ -39,7 +39,7 @@ export interface AuthorizationStepsOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
-  findSupersededGrants: FindSupersededGrants;
+  findAbandonedGrants: FindAbandonedGrants;
   audit: AuditLog;
   /** True if servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
@@ -132,7 +132,7 @@ export function createAuthorizationSteps(
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
-      await endSupersededGrants(ctx, options, accountId, asked);
+      await endAbandonedGrants(ctx, options, accountId, asked);
       const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
       writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
       audit('consent.granted', ctx, {

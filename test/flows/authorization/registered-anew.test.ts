@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/interactions/superseded-grants.ts: programs that register anew, and what they leave behind.
+// Flows of src/authorization-server/interactions/registered-anew.ts: programs that register anew, and what they leave behind.
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, obtainTokens, redeem, refresh, register } from '../../support/oauth.ts';
