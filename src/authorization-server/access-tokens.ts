@@ -72,7 +72,7 @@ const maxOpened = 10_000;
 
 /**
  * Finds access tokens for the resource server of the same process. A revoked one is gone with its row, so it is
- * refused from the moment the revocation is durable, in every process on the database (F3, T-103): what was unsealed
+ * refused from the moment the revocation is durable, in every process on the database (T-103): what was unsealed
  * from a row is kept, and given only while the database says that no row was removed or changed since it was seen.
  * That holds for JWTs as well: a good signature leads to the row, and the row decides. What its grant hangs on is looked up
  * with the row; a grant that is hung on something else changes the rows of its tokens.

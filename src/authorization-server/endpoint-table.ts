@@ -36,7 +36,11 @@ import {
 } from './endpoints/endpoint-guards.ts';
 import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
-import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
+import {
+  createRepeatedAnswers,
+  ignoreHeadAndPrefetch,
+  type RequestMark,
+} from './endpoints/repeated-answers.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
@@ -113,7 +117,7 @@ export interface EndpointTable {
 }
 
 /**
- * Creates the endpoints: for each its methods, its limits, and every check of it from first to last.
+ * Creates the endpoints: for each its methods, its limits, and every step before the engine, from first to last.
  */
 export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
   const {
@@ -194,7 +198,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
     at(path),
   ];
 
-  /** Every endpoint, with every check of it from first to last. */
+  /** Every endpoint, with every step before the engine, from first to last. */
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],
@@ -308,7 +312,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       methods: ['GET'],
       limits: [limitOf.pages],
       steps: (path) => [
-        useNothingUp,
+        ignoreHeadAndPrefetch,
         checkResponseParameters,
         resumeOnce,
         requirePass,
@@ -329,7 +333,11 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [useNothingUp, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
+      steps: (path) => [
+        ignoreHeadAndPrefetch,
+        neverStore,
+        options.upstreamCallback(path.split('/')[2] ?? ''),
+      ],
     },
     ...(device ? [device.resumption] : []),
     createLogoutTokenEndpoint(takeLogoutToken, limitOf),

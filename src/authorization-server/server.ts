@@ -33,7 +33,7 @@ import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.t
 import { grantKey, openPayload } from './engine/stored-names.ts';
 import { createAllowedBefore } from './interactions/make-grant.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
-import { createFindForsaken } from './interactions/registered-anew.ts';
+import { createFindAbandonedGrants } from './interactions/registered-anew.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { buildLogout, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
@@ -209,7 +209,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   });
   const pageUrl = (uid: string): string => `${issuer}/interaction/${uid}`;
   const allowedBefore = createAllowedBefore(artifacts, box, now);
-  const findForsaken = createFindForsaken({ artifacts, clients }, box, lifetimes, now);
+  const findAbandonedGrants = createFindAbandonedGrants({ artifacts, clients }, box, lifetimes, now);
   const upstreamParts = options.upstreams ?? noUpstreams;
   const upstreamLogin = createUpstreamLogin({
     ...upstreamParts,
@@ -220,7 +220,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     identityScopes,
     allowedBefore,
-    findForsaken,
+    findAbandonedGrants,
     sessions,
     portsShareCookies,
     audit,
@@ -308,7 +308,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     origin: new URL(issuer).origin,
     pageUrl,
     allowedBefore,
-    findForsaken,
+    findAbandonedGrants,
     upstreams: upstreamParts.upstreams,
     beginUpstream: upstreamLogin.beginUpstream,
     consentThrough: upstreamLogin.consentThrough,

@@ -47,11 +47,6 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, 'pg', '@node-rs/argon2'],
   },
   {
-    name: 'storage/postgres',
-    may: ['storage', 'crypto'],
-    neverPackages: [...web, engine, 'better-sqlite3', '@node-rs/argon2'],
-  },
-  {
     name: 'client',
     doors: [
       'client/index.ts',
@@ -300,7 +295,6 @@ export const rooms: readonly Room[] = [
       'package-version.ts',
       'storage',
       'storage/sqlite',
-      'storage/postgres',
       'collections',
       'client',
       'client/node',

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { accountMark } from '../../crypto/secret.ts';
-import { goOn } from '../interactions/page.ts';
+import { redirectSeeOther } from '../interactions/page.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { LoggedIn } from './own-session.ts';
 
@@ -27,7 +27,7 @@ export interface PersonalRequest extends AccountRequest {
 
 /** Sends the browser on to another account page. @param page below `/account`, such as `passkeys`; empty for the overview */
 export function goToPage({ ctx, url }: Pick<AccountRequest, 'ctx' | 'url'>, page = ''): void {
-  goOn(ctx, page === '' ? url : `${url}/${page}`);
+  redirectSeeOther(ctx, page === '' ? url : `${url}/${page}`);
 }
 
 /** Returns true if the link to a page was made for another account than the one that is logged in. */

@@ -1,6 +1,6 @@
 import type { OneTimeCodeStore, PasskeyStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
-import { goOn, showPage } from '../interactions/page.ts';
+import { redirectSeeOther, showPage } from '../interactions/page.ts';
 import { renderAccountOverview, renderAppEnding } from '../views/account/overview.ts';
 import { PageMissing, type PersonalRequest } from './account-request.ts';
 import type { BrowserLogins } from './browser-logins.ts';
@@ -81,7 +81,7 @@ const endings = ['app', 'connection', 'browser', 'browsers'] as const;
 
 /** Goes back to the overview, which tells what was ended. */
 function tellEnding({ ctx, url }: PersonalRequest, ending: (typeof endings)[number]): void {
-  goOn(ctx, `${url}?ended=${ending}`);
+  redirectSeeOther(ctx, `${url}?ended=${ending}`);
 }
 
 /**

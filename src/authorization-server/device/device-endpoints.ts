@@ -14,7 +14,7 @@ import {
   refuseOpaqueOrigin,
   type Step,
 } from '../endpoints/endpoint-guards.ts';
-import { useNothingUp } from '../endpoints/repeated-answers.ts';
+import { ignoreHeadAndPrefetch } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
@@ -139,7 +139,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
       methods: ['GET'],
       limits: [limits.pages],
       steps: (path) => [
-        useNothingUp,
+        ignoreHeadAndPrefetch,
         neverStore,
         resumeOnce,
         requirePass,

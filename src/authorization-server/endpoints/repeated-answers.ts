@@ -4,7 +4,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
-import { goOn } from '../interactions/page.ts';
+import { redirectSeeOther } from '../interactions/page.ts';
 import type { Step } from './endpoint-guards.ts';
 
 const kind = 'RepeatedAnswer';
@@ -22,7 +22,7 @@ interface KeptAnswer {
  * Leaves alone what a GET would end, if nobody has followed a link: a HEAD, or a browser that fetches ahead. A prefetch
  * fails, so that the browser asks again when the person comes (FA-23).
  */
-export const useNothingUp: Step = async (ctx, next) => {
+export const ignoreHeadAndPrefetch: Step = async (ctx, next) => {
   const isAhead = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].some((name) =>
     /prefetch|prerender|preview/i.test(ctx.get(name)),
   );
@@ -61,7 +61,7 @@ export function createRepeatedAnswers(
     if (!row || row.expiresAt <= now()) return false;
     const { location, cookies } = openPayload<KeptAnswer>(box, kind, row);
     if (cookies.length > 0) ctx.set('Set-Cookie', cookies);
-    goOn(ctx, location);
+    redirectSeeOther(ctx, location);
     return true;
   }
 

@@ -16,15 +16,15 @@ import { denyAccess, opensNothing } from './deny-access.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from './make-grant.ts';
-import { goOn, showPage } from './page.ts';
-import { endForsaken, type FindForsaken } from './registered-anew.ts';
+import { redirectSeeOther, showPage } from './page.ts';
+import { endAbandonedGrants, type FindAbandonedGrants } from './registered-anew.ts';
 
 /** Options of the consent step. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
   allowedBefore: AllowedBefore;
-  findForsaken: FindForsaken;
+  findAbandonedGrants: FindAbandonedGrants;
   toolsOf: ToolsOf;
   consentThrough: FindConsentThrough;
 }
@@ -134,7 +134,7 @@ export async function submitConsent(
     return goToUpstream(ctx, options, interaction, upstream.next, { clientId, approved }, wishes);
   }
   if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
-  await endForsaken(ctx, options, accountId, asked);
+  await endAbandonedGrants(ctx, options, accountId, asked);
   const grantId = await makeGrant(provider, asked, { accountId, scopes: new Set(scopes), expiresIn });
   const { sessionId } = upstream;
   if (sessionId !== undefined)
@@ -205,5 +205,5 @@ export async function switchAccount(
   interaction.prompt = { name: 'login', reasons: ['switch_account'], details: {} };
   noteChoice(interaction, choice);
   await interaction.persist();
-  goOn(ctx, options.pageUrl(interaction.uid));
+  redirectSeeOther(ctx, options.pageUrl(interaction.uid));
 }

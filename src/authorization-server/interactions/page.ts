@@ -16,7 +16,7 @@ export function showPage(ctx: Context, page: string, scriptSource?: string): voi
 }
 
 /** Sends the browser on by 303, which makes a GET of what follows a form (T-018). */
-export function goOn(ctx: Context, url: string): void {
+export function redirectSeeOther(ctx: Context, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);
 }
@@ -42,5 +42,5 @@ export function navigate(ctx: Context, url: string, target: OnwardTarget = 'step
     ctx.remove('Location');
     ctx.status = 200;
     showPage(ctx, renderOnward(textsFor(ctx), url, target));
-  } else goOn(ctx, url);
+  } else redirectSeeOther(ctx, url);
 }

@@ -12,13 +12,13 @@ import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 
 /** Seconds that an unused grant of a program stays after the program has registered again. */
-const forsakenSeconds = 7 * 86_400;
+const abandonedSeconds = 7 * 86_400;
 
 /** Maximum number of registrations that are read at one consent: an account may have thousands of unused grants (FA-04). */
 const maxRegistrations = 200;
 
 /** Finds the grants of an account that an earlier registration of a program has left behind at a resource. */
-export type FindForsaken = (
+export type FindAbandonedGrants = (
   accountId: string,
   client: Metadata,
   resource: string,
@@ -43,7 +43,7 @@ function programOf({ client_name: name, redirect_uris: uris }: Metadata): string
  * beyond the life of an access token.
  * @param now epoch seconds
  */
-export function createFindForsaken(
+export function createFindAbandonedGrants(
   {
     artifacts,
     clients,
@@ -51,7 +51,7 @@ export function createFindForsaken(
   box: SealedBox,
   { accessTokenSeconds }: { accessTokenSeconds: number },
   now: () => number,
-): FindForsaken {
+): FindAbandonedGrants {
   async function registeredProgram(clientId: string): Promise<string | undefined> {
     const row = await clients.find(clientId);
     return row?.origin === 'registered' ? programOf(openPayload<Metadata>(box, 'Client', row)) : undefined;
@@ -61,7 +61,7 @@ export function createFindForsaken(
     const program = programOf(client);
     if (program === undefined) return [];
     const programs = new Map<string, string | undefined>();
-    const usedBefore = now() - forsakenSeconds - accessTokenSeconds;
+    const usedBefore = now() - abandonedSeconds - accessTokenSeconds;
     const found: Pick<GrantRow, 'id' | 'clientId'>[] = [];
     for (const { id, clientId, payload, usedAt } of await artifacts.listGrants(accountId)) {
       if (clientId === client.client_id || usedAt === undefined || usedAt > usedBefore) continue;
@@ -77,17 +77,21 @@ export function createFindForsaken(
   };
 }
 
-/** Ends what {@link FindForsaken} finds, in the same commit as the consent to the new registration. */
-export async function endForsaken(
+/** Ends what {@link FindAbandonedGrants} finds, in the same commit as the consent to the new registration. */
+export async function endAbandonedGrants(
   ctx: Context,
-  options: { provider: Provider; findForsaken: FindForsaken; audit: AuditLog },
+  options: { provider: Provider; findAbandonedGrants: FindAbandonedGrants; audit: AuditLog },
   accountId: string,
   { clientId, resource }: AskedFor,
 ): Promise<void> {
   const client = await options.provider.Client.find(clientId);
   if (!client) return;
-  const forsaken = await options.findForsaken(accountId, client.metadata() as Metadata, resource.resource);
-  for (const { id, clientId: before } of forsaken) {
+  const abandoned = await options.findAbandonedGrants(
+    accountId,
+    client.metadata() as Metadata,
+    resource.resource,
+  );
+  for (const { id, clientId: before } of abandoned) {
     currentWriteSet()?.add({ type: 'removeGrant', id });
     options.audit('grant.revoked', ctx, { accountId, clientId: before, reason: 'registered_anew' });
   }

@@ -9,7 +9,7 @@ import { renderServerChoice } from '../views/server-choice.ts';
 import { denyAccess } from './deny-access.ts';
 import { csrfToken, FormRefused } from './form.ts';
 import { type AskedFor, chooseServer, type Interaction } from './interaction.ts';
-import { goOn, showPage } from './page.ts';
+import { redirectSeeOther, showPage } from './page.ts';
 
 /** Options of the page. */
 export interface ServerChoiceOptions {
@@ -64,5 +64,5 @@ export async function submitServer(
   const { resource } = chosen;
   chooseServer(interaction, resource, scopesFor(resource, interaction, asked, options.resources));
   await interaction.persist();
-  goOn(ctx, options.pageUrl(interaction.uid));
+  redirectSeeOther(ctx, options.pageUrl(interaction.uid));
 }

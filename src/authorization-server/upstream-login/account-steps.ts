@@ -8,7 +8,7 @@ import { loginQuery } from '../account/login-page.ts';
 import type { LoggedIn, OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
-import { goOn, showPage } from '../interactions/page.ts';
+import { redirectSeeOther, showPage } from '../interactions/page.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderUpstreamFault } from '../views/upstream-fault.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
@@ -46,7 +46,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
   const pageOf = (next: string, url = accountUrl): string => (next === '' ? url : `${url}/${next}`);
 
   async function fail(ctx: Context, page: string, { label }: Upstream, failure: Failure): Promise<void> {
-    if (failure === 'denied') return goOn(ctx, page);
+    if (failure === 'denied') return redirectSeeOther(ctx, page);
     ctx.status = failure === 'unavailable' ? 503 : 403;
     const html = renderUpstreamFault(textsFor(ctx), {
       fault: failure,
@@ -119,7 +119,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
           provedAt: isFresh ? now() : undefined,
           acr: acrOfUpstreamSession(sessionId),
         });
-        goOn(ctx, pageOf(next, url));
+        redirectSeeOther(ctx, pageOf(next, url));
       },
       fail(ctx, { next }, upstream, failure) {
         const pages = {
@@ -139,7 +139,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         checkComer(arrival);
         await link(ctx, purpose.accountId, arrival);
         await keep(purpose.accountId, arrival, true);
-        goOn(ctx, pageOf(purpose.next, who.url));
+        redirectSeeOther(ctx, pageOf(purpose.next, who.url));
       },
       async fail(ctx, purpose, upstream, failure) {
         const [page = ''] = purpose.next.split('?');

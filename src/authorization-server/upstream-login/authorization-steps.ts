@@ -17,8 +17,8 @@ import {
   resumeInteraction,
 } from '../interactions/interaction.ts';
 import { type AllowedBefore, endEarlier, makeGrant } from '../interactions/make-grant.ts';
-import { goOn } from '../interactions/page.ts';
-import { endForsaken, type FindForsaken } from '../interactions/registered-anew.ts';
+import { redirectSeeOther } from '../interactions/page.ts';
+import { endAbandonedGrants, type FindAbandonedGrants } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
@@ -39,7 +39,7 @@ export interface AuthorizationStepsOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
-  findForsaken: FindForsaken;
+  findAbandonedGrants: FindAbandonedGrants;
   audit: AuditLog;
   /** True if servers at other ports of the host get our cookies, and can set them. */
   portsShareCookies: boolean;
@@ -132,7 +132,7 @@ export function createAuthorizationSteps(
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
-      await endForsaken(ctx, options, accountId, asked);
+      await endAbandonedGrants(ctx, options, accountId, asked);
       const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
       writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
       audit('consent.granted', ctx, {
@@ -157,7 +157,7 @@ export function createAuthorizationSteps(
         ...(failure === 'notAdmitted' ? { otherAccount: true } : undefined),
       });
       await interaction.persist();
-      goOn(ctx, pageUrl(uid));
+      redirectSeeOther(ctx, pageUrl(uid));
     },
   };
 }

@@ -8,7 +8,7 @@ import type { OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import type { AllowedBefore } from '../interactions/make-grant.ts';
-import type { FindForsaken } from '../interactions/registered-anew.ts';
+import type { FindAbandonedGrants } from '../interactions/registered-anew.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { believedAbout } from './account-of-login.ts';
 import { createAccountSteps } from './account-steps.ts';
@@ -29,7 +29,7 @@ export interface UpstreamLoginOptions {
   resources: ResourceRegistry;
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
-  findForsaken: FindForsaken;
+  findAbandonedGrants: FindAbandonedGrants;
   /** The login of the browser that asks. */
   sessions: OwnSessions;
   /** True if servers at other ports of the host get our cookies, and can set them. */

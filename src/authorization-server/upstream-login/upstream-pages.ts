@@ -6,7 +6,7 @@ import type { Lifetimes } from '../engine/configuration.ts';
 import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
 import { csrfToken } from '../interactions/form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from '../interactions/interaction.ts';
-import { goOn, showPage } from '../interactions/page.ts';
+import { redirectSeeOther, showPage } from '../interactions/page.ts';
 import type { StandingOf } from '../operator-clients/standing.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { offeredDurations, readDuration } from '../views/duration-choice.ts';
@@ -85,7 +85,7 @@ export async function choose(
 ): Promise<void> {
   noteChoice(interaction, choice);
   await interaction.persist();
-  goOn(ctx, pageUrl(interaction.uid));
+  redirectSeeOther(ctx, pageUrl(interaction.uid));
 }
 
 /** Shows the page on which an app is let in before its person is sent to an upstream (A11-01, A11-03). */

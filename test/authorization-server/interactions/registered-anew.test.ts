@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFindForsaken } from '../../../src/authorization-server/interactions/registered-anew.ts';
+import { createFindAbandonedGrants } from '../../../src/authorization-server/interactions/registered-anew.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import type { GrantRow } from '../../../src/storage/artifacts.ts';
 
@@ -19,7 +19,7 @@ it.each([
   async (_what, idAt, expected) => {
     let reads = 0;
     const grants = Array.from({ length: 3000 }, (_, at) => grantOf(idAt(at), at));
-    const findForsaken = createFindForsaken(
+    const findAbandonedGrants = createFindAbandonedGrants(
       {
         artifacts: { listGrants: async () => grants },
         clients: {
@@ -38,7 +38,7 @@ it.each([
       client_name: 'mcporter',
       redirect_uris: ['http://127.0.0.1:1/callback'],
     };
-    expect(await findForsaken('ada', client, 'https://a.example/mcp')).toEqual([]);
+    expect(await findAbandonedGrants('ada', client, 'https://a.example/mcp')).toEqual([]);
     expect(reads).toBe(expected);
   },
 );
