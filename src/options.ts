@@ -22,6 +22,11 @@ import { isRecord } from './settings/scopes.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
 
+/**
+ * The settings, in the order of the reference. To add one: write it with its default and description in its file of
+ * `settings/`, run `npm run reference`, and pass it on where it is used: in `composition/authorization-server.ts`,
+ * `composition/mcp-endpoint.ts` or `composition/upkeep.ts`, or in the options type of a backend (`StdioBackendOptions`).
+ */
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
   listen: listenSettings,

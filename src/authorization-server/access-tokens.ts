@@ -72,7 +72,7 @@ const maxOpened = 10_000;
 
 /**
  * Finds access tokens for the resource server of the same process. A revoked token is deleted with its row, so every
- * process on the database rejects it as soon as the revocation is durable (F3, T-103). An unsealed row is cached, and
+ * process on the database rejects it as soon as the revocation is durable (T-103). An unsealed row is cached, and
  * used only as long as the database says that no row was removed or changed since. This also holds for JWTs: a valid
  * signature leads to the row, and the row decides. The login at an upstream that the grant depends on is read with the
  * row.

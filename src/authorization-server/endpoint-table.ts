@@ -117,7 +117,7 @@ export interface EndpointTable {
 }
 
 /**
- * Creates the endpoints: for each its methods, its limits, and every check of it from first to last.
+ * Creates the endpoints: for each its methods, its limits, and every step before the engine, from first to last.
  */
 export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
   const {
@@ -198,7 +198,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
     at(path),
   ];
 
-  /** Every endpoint, with every check of it from first to last. */
+  /** Every endpoint, with every step before the engine, from first to last. */
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],

@@ -250,7 +250,7 @@ export interface Backend {
    */
   readonly checksEnvelope: 'all' | 'values' | 'nothing';
   /** True if the backend checks the scopes of each request itself, because its servers may declare some. */
-  readonly checksScopes?: boolean;
+  readonly checksScopesItself?: boolean;
   /**
    * Starts a request.
    * @returns cancels it: nothing is heard of it any more (B5-14)

@@ -73,12 +73,12 @@ export async function verifyRequest(
   const bindingFault = checkBinding(scheme, authInfo, policy);
   if (bindingFault) return refuse(policy, bindingFault, scheme);
   const { keyThumbprint } = authInfo;
-  if (!policy.dpop || keyThumbprint === undefined) return checkScopes(scheme, authInfo, policy);
+  if (!policy.dpop || keyThumbprint === undefined) return checkRequiredScopes(scheme, authInfo, policy);
   const key = { accessToken: token, keyThumbprint };
   const { fault, ...nonce } = await verifyProof(request.proven(), key, policy.dpop);
   const verdict = fault
     ? refuse(policy, proofReasons[fault] ?? 'unusable_proof', scheme)
-    : checkScopes(scheme, authInfo, policy);
+    : checkRequiredScopes(scheme, authInfo, policy);
   return { ...verdict, ...nonce };
 }
 
@@ -86,7 +86,12 @@ function isFor(audience: string, { resource, sameServer }: ResourcePolicy): bool
   return audience === resource || (sameServer?.includes(audience) ?? false);
 }
 
-function checkScopes(scheme: TokenScheme, authInfo: AuthInfo, policy: ResourcePolicy): RequestVerdict {
+/** Checks the scopes that every request needs. `mcp/scopes/scope-gate.ts` checks those of a tool. */
+function checkRequiredScopes(
+  scheme: TokenScheme,
+  authInfo: AuthInfo,
+  policy: ResourcePolicy,
+): RequestVerdict {
   const { requiredScopes } = policy;
   if (requiredScopes.length > 0 && missingScopes(authInfo.scopes, requiredScopes).length > 0)
     return refuse(policy, 'insufficient_scope', scheme);

@@ -93,7 +93,7 @@ export type Change =
   | PutGrant
   | PutArtifact
   /**
-   * Consumes an artifact: rejected if it is gone or was consumed (compare-and-set; F1, T-036, T-043). It is stored for
+   * Consumes an artifact: rejected if it is gone or was consumed (compare-and-set; T-036, T-043). It is stored for
    * at least one more day, so that a replay after its expiry is detected (T-032). `at` is in epoch seconds;
    * `usedFrom` has digests of the origin of this use.
    */

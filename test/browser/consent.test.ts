@@ -34,6 +34,22 @@ describe('a person with a real browser, JavaScript off', () => {
     expect(structuredContent.scopes).toEqual(['notes:read', 'notes:write']);
   });
 
+  it('has the decision in sight on a phone, and the destination once (FA-61)', async () => {
+    const flow = await scene.begin();
+    const { page } = await openPage(scene.browser);
+    await page.setViewportSize({ width: 360, height: 640 });
+    await page.goto(flow.url);
+    await logIn(page);
+    for (const name of ['Allow', 'Deny']) {
+      const { y = 0, height = 0 } = (await page.getByRole('button', { name }).boundingBox()) ?? {};
+      expect(height, name).toBeGreaterThan(0);
+      expect(y + height, name).toBeLessThanOrEqual(640);
+    }
+    const { host } = new URL(flow.redirectUri);
+    const text = (await page.locator('main').textContent()) ?? '';
+    expect(text.split(host).length - 1).toBe(1);
+  });
+
   it('grants no more than the boxes that stay ticked', async () => {
     const flow = await scene.begin();
     const { page } = await openPage(scene.browser);

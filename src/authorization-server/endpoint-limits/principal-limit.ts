@@ -87,14 +87,14 @@ export function createToolCallLimits(options: Omit<PrincipalLimitOptions, 'name'
         const account = accountKeyPrefix(caller);
         const taken: string[] = [];
         for (const tool of tools) {
-          const key = account + tool.slice(0, maxToolLength);
-          const waitMs = counts.take(key, limit.times);
+          const key = tool.slice(0, maxToolLength);
+          const waitMs = counts.take(account, key, limit.times);
           if (waitMs === 0) {
             taken.push(key);
             continue;
           }
-          for (const each of taken) counts.giveBack(each);
-          void reached(key, (details) => write(caller, { ...details, tool: loggable(tool) ?? '' }));
+          for (const each of taken) counts.giveBack(account, each);
+          void reached(account + key, (details) => write(caller, { ...details, tool: loggable(tool) ?? '' }));
           return Math.ceil(waitMs / 1000);
         }
         return 0;

@@ -1,11 +1,8 @@
 import type { Context } from 'koa';
-import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
 import { grantKey, openPayload, payloadContext } from '../engine/stored-names.ts';
-import type { ResourceRegistry } from '../resources.ts';
-import { answerWithOAuthError } from './endpoint-guards.ts';
 
 /**
  * Differences between a repeated use of a refresh token and its first use. Undefined if one of the two values is not
@@ -63,24 +60,6 @@ export function compareSource(
       ? undefined
       : !now.some((digests) => digests[at] === first);
   return { address: differs(address, 0), userAgent: differs(userAgent, 1) };
-}
-
-/**
- * Refuses, in place of the engine's answer, to give out a bearer token for a resource that takes only tokens that are
- * bound to a key: the client learns here what it has to do, and has lost nothing.
- * @see RFC 9449 sections 5 and 7.1; RFC 9728 section 2 `dpop_bound_access_tokens_required` (A13-09)
- */
-export function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): void {
-  const { AccessToken, ClientCredentials } = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};
-  const token = AccessToken ?? ClientCredentials;
-  if (ctx.status !== 200 || !token || token.jkt !== undefined) return;
-  if (!resources.find(String(token.aud))?.dpopRequired) return;
-  answerWithOAuthError(
-    ctx,
-    400,
-    'invalid_dpop_proof',
-    'this resource takes only access tokens that are bound to a key: send a DPoP proof',
-  );
 }
 
 const tokenKind = 'RefreshToken';

@@ -23,7 +23,6 @@ import {
   endExpiredFamily,
   findAnswer,
   keepAnswer,
-  refuseUnboundToken,
   type TokenAnswer,
 } from './refresh-source.ts';
 import { noteReason } from './refusal-reason.ts';
@@ -99,6 +98,24 @@ function nameUnauthorizedGrant(ctx: Context): void {
     );
 }
 
+/**
+ * Refuses, in place of the engine's answer, to give out a bearer token for a resource that takes only tokens that are
+ * bound to a key: the client learns here what it has to do, and has lost nothing.
+ * @see RFC 9449 sections 5 and 7.1; RFC 9728 section 2 `dpop_bound_access_tokens_required` (A13-09)
+ */
+function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): void {
+  const { AccessToken, ClientCredentials } = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};
+  const token = AccessToken ?? ClientCredentials;
+  if (ctx.status !== 200 || !token || token.jkt !== undefined) return;
+  if (!resources.find(String(token.aud))?.dpopRequired) return;
+  answerWithOAuthError(
+    ctx,
+    400,
+    'invalid_dpop_proof',
+    'this resource takes only access tokens that are bound to a key: send a DPoP proof',
+  );
+}
+
 const codeKind = 'AuthorizationCode';
 const serverScopes: ReadonlySet<string> = new Set(personalScopes);
 
@@ -119,12 +136,16 @@ interface IssuedCode {
   used: boolean;
 }
 
-/** Wrong verifiers or redirect URIs a code survives (T-035). */
+/** Maximum number of refused requests (400) with a code; it is deleted at the next (T-035). */
 const maxCodeFailures = 5;
 
 /**
- * Creates the middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine checks the request; this
- * middleware decides at the commit which of several concurrent requests was first:
+ * Redeems authorization codes and refresh tokens: the middleware around the engine's token endpoint (RFC 6749 section
+ * 3.2). The engine (`oidc-provider/lib/actions/token.js`, `grants/authorization_code.js`) checks a code in this order: the
+ * client authenticates and may use the grant type; `code` and `redirect_uri` are given; the DPoP proof; the code is known,
+ * of this client, and has not expired; its grant stands; PKCE; the redirect URI is the same; the code is unused; `resource`.
+ *
+ * This middleware decides at the commit which of several concurrent requests was first:
  * - a code redeemed twice ends its grant, however close together the two requests came (T-032, T-036);
  * - a refresh token used again within the grace window gets the first response again, with an entry in the audit log;
  *   if it comes from another address, the operator may choose to end the grant (T-213); after the window the grant

@@ -48,7 +48,7 @@ export type Adapters = (name: string) => Adapter;
 
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
- * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
+ * goes into its write set. `consume` is a compare-and-set that is decided at commit.
  * @returns a function from model name to adapter, as `oidc-provider` takes it; of each name there is one
  */
 export function createAdapters(options: AdapterOptions): Adapters {

@@ -166,7 +166,7 @@ function keyIdOf(assertion: string): string | undefined {
   }
 }
 
-/** Replaces the URL of the keys by the keys: the engine fetches nothing itself (F7, T-057). */
+/** Replaces the URL of the keys by the keys: the engine fetches nothing itself (T-057). */
 async function withKeys(
   metadata: Metadata,
   keys: ClientKeys,

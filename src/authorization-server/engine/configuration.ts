@@ -118,7 +118,7 @@ const clientDefaults: Partial<ClientMetadata> = {
   id_token_signed_response_alg: 'ES256',
 };
 
-/** Rejects each request of the engine: its own guard becomes a warning if Node's internals change (F7, T-069). */
+/** Rejects each request of the engine: its own guard becomes a warning if Node's internals change (T-069). */
 const refuseToFetch: NonNullable<Configuration['fetch']> = async () => {
   throw new TypeError('the engine fetches nothing by itself');
 };

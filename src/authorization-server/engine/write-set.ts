@@ -17,7 +17,7 @@ const keptWhenRefused: ReadonlySet<Change['type']> = new Set(['remove', 'removeG
 /**
  * The pending writes of one request. The engine consumes a code, saves a refresh token and saves an access token in
  * three calls; the write set commits them together before the response is sent, so that a crash leaves either all of
- * them or none (F2, T-164, T-165).
+ * them or none (T-164, T-165).
  */
 export class WriteSet {
   #changes: Change[] = [];

@@ -12,7 +12,7 @@ const kind = 'AccessToken';
 
 /**
  * Creates the engine's customizer of JWT access tokens, called before the signature. The engine never stores such a
- * token (F3), so the customizer writes a row for it in the commit of its request, like that of an opaque token: it goes
+ * token, so the customizer writes a row for it in the commit of its request, like that of an opaque token: it goes
  * with the grant, the client and the account, and tells whether the token still stands. It also adds the time of the
  * user's login to the token.
  * @see RFC 9068 section 2.2.1 (`auth_time`)

@@ -32,7 +32,7 @@ export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => n
           const key = JSON.stringify([at, account, tool]);
           const count = running.get(key) ?? 0;
           if (atOnce !== undefined && count >= atOnce) return tooManyAtOnce(tool, atOnce);
-          const waitMs = perMinute === undefined ? 0 : counts.take(key, perMinute);
+          const waitMs = perMinute === undefined ? 0 : counts.take(account, `${at} ${tool}`, perMinute);
           if (waitMs > 0) return tooOften(tool, perMinute ?? 0, Math.ceil(waitMs / 1000));
           running.set(key, count + 1);
           entered.push(key);

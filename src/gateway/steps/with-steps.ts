@@ -72,7 +72,7 @@ function steppedBackend(backend: Backend, chain: Chain): Backend {
   return {
     ...(backend.server && { server: backend.server }),
     checksEnvelope: backend.checksEnvelope,
-    ...(backend.checksScopes !== undefined && { checksScopes: backend.checksScopes }),
+    ...(backend.checksScopesItself !== undefined && { checksScopesItself: backend.checksScopesItself }),
     begin,
     notify: (notification, caller) => backend.notify(notification, caller),
     discover: (caller) => discoverBy(begin, caller),

@@ -140,7 +140,7 @@ export function createLegacyBridge(options: LegacyBridgeOptions): Backend {
 
   return {
     checksEnvelope: 'nothing',
-    checksScopes: true,
+    checksScopesItself: true,
     begin,
     // Notifications of 2026-07-28 belong to requests, and requests end with their stream.
     notify() {},

@@ -140,7 +140,7 @@ export function createServerPerRequest(options: ServerPerRequestOptions): Backen
     get checksEnvelope(): Backend['checksEnvelope'] {
       return isOlder ? 'nothing' : 'all';
     },
-    checksScopes: true,
+    checksScopesItself: true,
     begin,
     notify(notification, caller) {
       if (isOlder) return older.notify(notification, caller);

@@ -133,7 +133,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
     older,
     async check(backend, { request, caller }) {
       const wrong = await checkRequest(backend, request, caller);
-      if (wrong || backend.checksScopes) return wrong;
+      if (wrong || backend.checksScopesItself) return wrong;
       const refusal = await gate.check(messagesOf(request), caller.authInfo, backend.server);
       return refusal && refusalAnswer(refusal);
     },
@@ -196,7 +196,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
       }
 
       // Scopes declared by a server that is made for this request are checked once it is made.
-      if (!backend.checksScopes || request?.method === listenMethod) {
+      if (!backend.checksScopesItself || request?.method === listenMethod) {
         const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
       }

@@ -30,7 +30,8 @@ export interface ScopeGate {
   /**
    * Checks messages before a server gets any of them: by the rules, and by the scopes that the server declares. The
    * refusal names all scopes that the refused messages need, including held ones, at once (A8-04, T-102). A URI that
-   * cannot be read within the bounds is refused, if there are rules for resources (T-204).
+   * cannot be read within the bounds is refused, if there are rules for resources (T-204). Each transport calls it (legacy,
+   * HTTP+SSE, Rest, 2026-07-28), or the handler of 2026-07-28 itself if it `checksScopesItself`.
    * @param server the server that will answer; without it only the rules count
    * @throws errors of the server's own rules; then no message may reach it
    */
@@ -100,7 +101,8 @@ export function createScopeGate(
       const folded = reading.folded.map((text) => neededAsNamed({ kind, name: text }, server, true));
       return scopeUnion(written, ...folded);
     };
-  const lacking = (
+  /** Returns all scopes that the refused operations need, held ones included; none if all are allowed. */
+  const neededByRefused = (
     operations: readonly Operation[],
     authInfo: AuthInfo,
     server?: McpLike,
@@ -110,7 +112,7 @@ export function createScopeGate(
     for (const operation of operations) {
       const scopes = needed(operation, server);
       if (!scopes) return undefined;
-      if (!scopes.every((scope) => authInfo.scopes.includes(scope))) refused.push(scopes);
+      if (missingScopes(authInfo.scopes, scopes).length > 0) refused.push(scopes);
     }
     return refused.length === 0 ? [] : scopeUnion(...refused);
   };
@@ -123,7 +125,7 @@ export function createScopeGate(
     async check(messages, authInfo, server) {
       const { operations } = messages;
       if (operations.length === 0) return undefined;
-      const scopes = lacking(operations, authInfo, server);
+      const scopes = neededByRefused(operations, authInfo, server);
       if (!scopes) return refuseUnreadable(messages);
       const challenges = await challengesOf(operations, authInfo, server);
       if (scopes.length === 0 && challenges.length === 0) return undefined;
@@ -276,8 +278,8 @@ function refuseUnreadable({ isBatch, requests: [first] }: Messages): Refusal {
   return { reason: 'uri_unreadable', ...(first && !isBatch && { id: first.id }) };
 }
 
-/** The scopes that a caller lacks. */
-export interface LackedScopes {
+/** A refusal of messages whose sender lacks scopes. */
+export interface ScopeRefusal {
   /** All scopes the call needs. */
   scopes: readonly string[];
   /** The server's own description of the missing scopes. */
@@ -293,7 +295,7 @@ export interface LackedScopes {
  * @see RFC 6750 section 3.1; RFC 9449 section 7.1; MCP authorization "Runtime Insufficient Scope Errors" (A8-04)
  */
 export function refuseForScopes(
-  { scopes, description, resourceMetadataUrl, isBound }: LackedScopes,
+  { scopes, description, resourceMetadataUrl, isBound }: ScopeRefusal,
   { requests }: Frames,
 ): Refusal {
   const challenge = {

@@ -91,6 +91,3 @@ export const stdioBackendSettings = z.strictObject({
     .default(50)
     .describe('maximum number of processes; an account has at most a fifth of them'),
 });
-
-/** A program backend after parsing. */
-export type StdioBackendSettings = z.output<typeof stdioBackendSettings>;

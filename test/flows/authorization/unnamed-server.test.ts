@@ -277,3 +277,23 @@ it('with one server there is nothing to choose (FA-20)', async () => {
   expect(html).toContain(alone.mcpUrl);
   expect(html).not.toContain('Which server may');
 });
+
+it('with one server, a token asked for without a resource is good at each of its transports (FA-20)', async () => {
+  const alone = await startGatehouse();
+  onTestFinished(() => alone.stop());
+  const { client_id } = await register(alone.url);
+  const flow = authorization(alone, client_id, { resource: undefined, scope: undefined });
+  const code = (await approve(flow)).searchParams.get('code') ?? '';
+  const tokens = (await (await redeem(alone.url, flow, code)).json()) as Tokens;
+  const headers = { authorization: `Bearer ${tokens.access_token}` };
+  expect(await tryAccess(alone.mcpUrl, tokens.access_token)).toBe(200);
+  const sse = await fetch(`${alone.url}/sse`, { headers: { ...headers, accept: 'text/event-stream' } });
+  await sse.body?.cancel();
+  expect(sse.status).toBe(200);
+  const rest = await fetch(`${alone.url}/rest`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  expect(rest.status).toBe(200);
+});

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { modernRequest } from '../../mcp/support/gate.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { type Attacked, enter, openDoor, openSession, send } from '../attacks/support/doors.ts';
 import { openStream } from '../attacks/support/stream.ts';
@@ -94,6 +95,28 @@ it.each([
     expect(await hearsChange()).toContain(`"${name}"`);
   },
 );
+
+it('A route that is reloaded ends the stream of a client of 2026-07-28 that listens, so that it asks anew (FA-44)', async () => {
+  const gatehouse = await startGatehouse({ routes: at({ backend: program('first') }) });
+  onTestFinished(() => gatehouse.stop());
+  const { mcp } = await enter(gatehouse, { scopes: ['mcp'] });
+  const listen = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const stream = await openStream(
+    gatehouse.listensAt,
+    '/mcp',
+    {
+      ...listen.headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${mcp}`,
+    },
+    { method: 'POST', body: JSON.stringify(listen.json) },
+  );
+  expect(stream.status).toBe(200);
+  await stream.waitFor(/acknowledged/);
+  gatehouse.replaceRoutes(at({ backend: program('second') }));
+  await expect(stream.waitFor(/list_changed/)).rejects.toThrow('the stream ended');
+});
 
 it('A restart with another program tells the sessions that lists have changed (FA-44)', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-lists-'));

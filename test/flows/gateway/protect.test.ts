@@ -1,5 +1,6 @@
 // Flows through src/cli/commands/server/protect.ts, src/composition/route-backend.ts,
-// src/gateway/backends/stdio/stdio-backend.ts and src/gateway/backends/stdio/legacy-process.ts: a real program, real logins, the real clients of both SDKs.
+// src/gateway/backends/stdio/stdio-backend.ts and src/gateway/backends/stdio/legacy-process.ts: a real program, real logins,
+// the real clients of both SDKs.
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as TransportV2,
@@ -93,7 +94,7 @@ describe('gatehouse protect', () => {
     await Promise.all(people.map(({ client }) => client.close()));
   });
 
-  it('hands on the variables that were named and no others, the arguments as they are, and nobody’s token (T-105, T-152, T-153, T-154, B7-17)', async () => {
+  it('hands on the variables that were named and no others, the arguments as they are, and nobody’s token or _meta.auth (FA-38, T-105, T-152, T-153, T-154, B7-17)', async () => {
     const { client, provider } = await connectSdkV2(gate.mcpUrl, { pin: '2026-07-28' }, { scopes });
     const result = await client.callTool({
       name: 'surroundings',

@@ -13,7 +13,7 @@ import { findUpgrade, migrate } from './migrate.ts';
  */
 const logPages = 4_000;
 
-/** An earlier SQLite can corrupt a WAL database that two connections use (F5). */
+/** An earlier SQLite can corrupt a WAL database that two connections use. */
 const oldestSafeSqlite = '3.51.3';
 
 /** better-sqlite3 waits for locks inside the event loop, so it waits briefly; the writer retries. */
@@ -31,7 +31,7 @@ function atLeast(version: string, floor: string): boolean {
   return true;
 }
 
-/** Returns the violations of the settings that every connection requires (F4, F5, T-168). */
+/** Returns the violations of the settings that every connection requires (T-168). */
 function checkSettings(db: Database.Database): string[] {
   const setting = (name: string): unknown => db.pragma(name, { simple: true });
   const sqlite = db.prepare('SELECT sqlite_version()').pluck().get() as string;
