@@ -57,16 +57,19 @@ describe('exact JSON', () => {
     ['\\u0', '\u0001\u0002\u0003'],
     ['\\', '\ud800'],
     ['~0\\', '~1~2~."\n~'],
-  ])('After a name %j, a name %j is what was sent, as often as it is parsed (FA-40)', (before, name) => {
-    for (const given of [before, name, before, name]) {
-      const message = { [`first ${before}${name}`]: 1, [given]: 'a\\n: "', id: 1 };
-      const text = JSON.stringify(message);
-      expect(written(text)).toBe(text);
-      expect(parseExact(text)).toEqual({ value: message });
-      const marked = markJson(`[${text},{"b":1.0}]`);
-      expect(unmarkedJson(JSON.stringify(JSON.parse(marked)))).toBe(`[${text},{"b":1.0}]`);
-    }
-  });
+  ])(
+    'After a name %j, a name %j is what was sent, as often as it is parsed (FA-40, FA-42)',
+    (before, name) => {
+      for (const given of [before, name, before, name]) {
+        const message = { [`first ${before}${name}`]: 1, [given]: 'a\\n: "', id: 1 };
+        const text = JSON.stringify(message);
+        expect(written(text)).toBe(text);
+        expect(parseExact(text)).toEqual({ value: message });
+        const marked = markJson(`[${text},{"b":1.0}]`);
+        expect(unmarkedJson(JSON.stringify(JSON.parse(marked)))).toBe(`[${text},{"b":1.0}]`);
+      }
+    },
+  );
 
   it('A name of millions of escapes comes back whole (FA-40)', () => {
     const long = `{"${'\\n\\ud800'.repeat(1_000_000)}":1.0}`;

@@ -63,7 +63,9 @@ export function createFindAbandonedGrants(
     const programs = new Map<string, string | undefined>();
     const usedBefore = now() - abandonedSeconds - accessTokenSeconds;
     const found: Pick<GrantRow, 'id' | 'clientId'>[] = [];
-    for (const { id, clientId, payload, usedAt } of await artifacts.listGrants(accountId)) {
+    const grants = await artifacts.listGrants(accountId);
+    const latestFirst = grants.toSorted((one, other) => (other.usedAt ?? 0) - (one.usedAt ?? 0));
+    for (const { id, clientId, payload, usedAt } of latestFirst) {
       if (clientId === client.client_id || usedAt === undefined || usedAt > usedBefore) continue;
       if (!programs.has(clientId)) {
         if (programs.size === maxRegistrations) break;

@@ -40,9 +40,10 @@ interface Outcome {
 }
 
 /**
- * Schedules the restarts of failing programs, separately for each account. A program that crashes is restarted at once,
- * three times. A program that does not start, or crashes again and again, waits twice as long each time, with jitter
- * (T-155). The same rules apply to a server with a URL that does not answer `initialize`.
+ * Remembers the failures of programs, separately for each account, and says how long the next start has to wait. It starts
+ * nothing itself. After each of the first three crashes of a program that had started well, a request may start it again at
+ * once. A program that does not start, or crashes again and again, waits twice as long each time, with jitter (T-155). The
+ * same rules apply to a server with a URL that does not answer `initialize`.
  */
 export class Restarts {
   readonly #nowMs: () => number;

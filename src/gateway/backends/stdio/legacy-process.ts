@@ -95,8 +95,8 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
   }
 
   /**
-   * Replaces the process, because its configuration is outdated: the next request starts another. A process that is still
-   * starting is replaced at once, and its requests wait for the next.
+   * Ends the process, because a credential of it changed: its running requests fail, and the next request starts another
+   * process. One that is still starting is replaced at once, and its requests wait for the next.
    */
   replace(): void {
     const { state } = this.#supervised;
@@ -257,7 +257,7 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
 
   #restart(startMs?: number): void {
     if (this.#opening && this.#running.has(this.#opening.id)) this.#supervised.queueFirst(this.#opening);
-    this.#supervised.restart(startMs);
+    this.#supervised.restartWhileStarting(startMs);
     this.#forgetAsked();
   }
 

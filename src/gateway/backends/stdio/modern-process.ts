@@ -95,11 +95,11 @@ export class ModernProcess implements ProcessProtocol {
   }
 
   /**
-   * Replaces the process, because its configuration is outdated: the next request starts another. A process that is still
-   * starting is replaced at once, and its requests wait for the next.
+   * Ends the process, because a credential of it changed: its running requests fail, and the next request starts another
+   * process. One that is still starting is replaced at once, and its requests wait for the next.
    */
   replace(): void {
-    if (this.#supervised.state === 'starting') this.#supervised.restart();
+    if (this.#supervised.state === 'starting') this.#supervised.restartWhileStarting();
     else this.evict();
   }
 

@@ -33,7 +33,7 @@ export interface SupervisionOptions {
  * - `parked`: the process speaks another revision. It is kept for a moment for a caller of that revision.
  * - `closed`: no process is started any more.
  */
-export type ProcessState = 'idle' | 'starting' | 'ready' | 'parked' | 'closed';
+export type ProcessState = 'stopped' | 'starting' | 'ready' | 'parked' | 'closed';
 
 /** The end of a process, or of an attempt to start one. */
 export interface ProcessEnd {
@@ -80,9 +80,10 @@ export interface ProcessProtocol {
 }
 
 /**
- * Supervises a program, one process at a time: starts it for the first request, restarts it if it is requested again after a
- * crash, an eviction or an idle time, and replaces it when its configuration changes. All that is equal for the protocol
- * revisions is here; a {@link ProcessProtocol} adds the handshake and the requests.
+ * Supervises a program, one process at a time: starts it for the first request, and again if it is requested after a crash,
+ * an eviction or an idle time, or after a credential of it changed. All that is equal for the protocol revisions is here; a
+ * {@link ProcessProtocol} adds the handshake and the requests. If a process ends, its running and waiting requests fail at
+ * once (`ended`), and none is sent again. Only a session with subscriptions is started again without a request.
  */
 export class SupervisedProcess implements PooledProcess {
   readonly account: string;
@@ -91,7 +92,7 @@ export class SupervisedProcess implements PooledProcess {
   readonly #queue = new StartQueue();
   readonly #limiter: OutputRateLimiter;
   readonly #heartbeat: Heartbeat;
-  #state: ProcessState = 'idle';
+  #state: ProcessState = 'stopped';
   #process: StdioProcess | undefined;
   #start: ProcessStart | undefined;
   #parkTimer: NodeJS.Timeout | undefined;
@@ -159,8 +160,8 @@ export class SupervisedProcess implements PooledProcess {
     const { name, restarts, pool } = this.#options;
     if (this.#state === 'closed') return backendError('backend_ended', name);
     // The program may be another one by now.
-    if (this.#state === 'parked') this.restart();
-    if (this.#state !== 'idle') return undefined;
+    if (this.#state === 'parked') this.restartWhileStarting();
+    if (this.#state !== 'stopped') return undefined;
     const delay = restarts.waiting(this.account);
     if (delay) return restartingError(delay.reason, name, delay.waitMs);
     // Before the place is taken, because this process has just left the place that may be the only one.
@@ -244,7 +245,7 @@ export class SupervisedProcess implements PooledProcess {
   }
 
   /** Ends a process that is starting, and starts another. Waiting requests stay. */
-  restart(startMs?: number): void {
+  restartWhileStarting(startMs?: number): void {
     this.#start?.over();
     clearTimeout(this.#parkTimer);
     this.#endProcess();
@@ -269,7 +270,7 @@ export class SupervisedProcess implements PooledProcess {
   /** The process failed: stops it, rejects the requests, and delays the next start. */
   fail(reason: BackendFailure): void {
     const { name, restarts } = this.#options;
-    if (this.#state === 'closed' || this.#state === 'idle') return;
+    if (this.#state === 'closed' || this.#state === 'stopped') return;
     const wasReady = this.#state === 'ready';
     if (!this.#protocol.isExcused(reason))
       restarts.failed(this.account, {
@@ -287,8 +288,8 @@ export class SupervisedProcess implements PooledProcess {
     this.#protocol.ended({ error, wasReady: false });
   }
 
-  /** Stops the process, if there is one; rejects nothing. */
-  stop(state: 'idle' | 'closed' = 'idle'): void {
+  /** Stops the process, if there is one, and empties the queue. The caller rejects the requests: see {@link fail} and {@link end}. */
+  stop(state: 'stopped' | 'closed' = 'stopped'): void {
     if (this.#state === 'closed') return;
     this.#state = state;
     this.#heartbeat.stop();

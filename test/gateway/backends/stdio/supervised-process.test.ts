@@ -82,7 +82,7 @@ function supervise() {
 describe('A supervised process', () => {
   it('is started by the first request, which waits for the handshake, and serves the next', async () => {
     const { supervised, pool, ask } = supervise();
-    expect([supervised.state, pool.taken]).toEqual(['idle', 0]);
+    expect([supervised.state, pool.taken]).toEqual(['stopped', 0]);
     const pid = await ask(1);
     expect([supervised.state, supervised.process?.pid, await ask(2)]).toEqual(['ready', pid, pid]);
   });
@@ -101,7 +101,7 @@ describe('A supervised process', () => {
       expect(pid).not.toBe(before);
     }
     supervised.send(request(5, 'crash'));
-    await vi.waitFor(() => expect(supervised.state).toBe('idle'), 10_000);
+    await vi.waitFor(() => expect(supervised.state).toBe('stopped'), 10_000);
     expect(restarts.waiting('ada')?.reason).toBe('backend_ended');
     expect(supervised.ensureStarted()).toMatchObject({ data: { reason: 'backend_restarting' } });
   });
@@ -116,13 +116,13 @@ describe('A supervised process', () => {
       protocol[use] = false;
     }
     pool.endIdle(0);
-    expect([supervised.state, pool.taken]).toEqual(['idle', 0]);
+    expect([supervised.state, pool.taken]).toEqual(['stopped', 0]);
   });
 
   it('is replaced during its start without the loss of a waiting request', async () => {
     const { supervised, protocol, ask } = supervise();
     const first = ask(1);
-    supervised.restart();
+    supervised.restartWhileStarting();
     expect(await first).toBe(supervised.process?.pid);
     expect(protocol.ended).not.toHaveBeenCalled();
   });
