@@ -42,6 +42,7 @@ const gatehouse = await createGatehouse({
     registrations: beyondTheLoad,
     authorizations: beyondTheLoad,
     tokensPerGrant: beyondTheLoad,
+    refreshesWithoutCall: beyondTheLoad,
     requests: beyondTheLoad,
     // One account calls one tool all the time.
     toolCalls: { times: 0 },
