@@ -8,6 +8,7 @@ import {
   mediaTypeOf,
   readForeignAnswer,
 } from '../oauth/foreign-json.ts';
+import { basicAuthorization } from '../oauth/headers.ts';
 import { ClientError } from './client-error.ts';
 import { signingKey } from './client-key.ts';
 import type { ClientContext } from './context.ts';
@@ -126,19 +127,13 @@ export function clientAuthentication(
     : basicAuthentication(clientSecret);
 }
 
-/** Encodes as `application/x-www-form-urlencoded`, which leaves `-`, `.`, `_` and `*` unchanged. */
-function formEncode(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
-}
-
 /**
  * `client_secret_basic`. oauth4webapi also encodes `-` and `_`; the many servers that forget to decode would
  * then reject most generated ids and secrets.
  */
 function basicAuthentication(clientSecret: string): oauth.ClientAuth {
   return (_as, { client_id: clientId }, _body, headers) => {
-    const credentials = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
-    headers.set('authorization', `Basic ${btoa(credentials)}`);
+    headers.set('authorization', basicAuthorization(clientId, clientSecret));
   };
 }
 

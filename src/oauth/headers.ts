@@ -54,3 +54,13 @@ export const headerNamePattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** Pattern of a header value, possibly empty, one byte per character (RFC 9110 section 5.5). */
 export const headerValuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Encodes as `application/x-www-form-urlencoded`, which leaves `-`, `.`, `_` and `*` unchanged. */
+function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+/** Returns the value of `Authorization` by which a client proves its secret (`client_secret_basic`, RFC 6749 section 2.3.1). */
+export function basicAuthorization(clientId: string, clientSecret: string): string {
+  return `Basic ${btoa(`${formEncode(clientId)}:${formEncode(clientSecret)}`)}`;
+}

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { fieldValues, headerNamePattern, headerValuePattern, isOwnHeader } from '../../src/oauth/headers.ts';
+import {
+  basicAuthorization,
+  fieldValues,
+  headerNamePattern,
+  headerValuePattern,
+  isOwnHeader,
+} from '../../src/oauth/headers.ts';
 
 it.each(['Host', 'content-length', 'TE', 'Mcp-Name', 'mcp-param-region', 'Proxy-Connection', 'proxy-x'])(
   '%s is a header that a request has of its own (T-159)',
@@ -14,6 +20,11 @@ it.each(['authorization', 'x-api-key', 'mcp-tenant', 'x-proxy-key', 'cookie'])(
     expect(isOwnHeader(name)).toBe(false);
   },
 );
+
+it('client_secret_basic encodes what separates, and not what servers forget to decode', () => {
+  const [scheme, credentials = ''] = basicAuthorization('a:b', '-._*~ ü').split(' ');
+  expect([scheme, atob(credentials)]).toEqual(['Basic', 'a%3Ab:-._*%7E+%C3%BC']);
+});
 
 describe('the values of a header field', () => {
   const raw = ['Host', 'a.example', 'AUTHORIZATION', 'Bearer x', 'authorization', 'Bearer y', 'Hosts', 'z'];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, type JWK, SignJWT } from 'jose';
+import { basicAuthorization } from '../../oauth/headers.ts';
 
 /** Identity and credential of a resource server at the authorization server. */
 export type IntrospectionClient = { clientId: string } & (
@@ -26,11 +27,6 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 /** Lifetime of an assertion, in seconds. */
 const assertionSeconds = 60;
 
-/** @returns the text in `application/x-www-form-urlencoded`, as credentials are encoded (RFC 6749 section 2.3.1) */
-function formEncode(text: string): string {
-  return new URLSearchParams([['', text]]).toString().slice(1);
-}
-
 /**
  * Creates a function that returns fresh client authentication for each request.
  * @param issuer the authorization server, the only audience of an assertion
@@ -44,8 +40,7 @@ export function createClientProof(
 ): () => Promise<ClientProof> {
   const { clientId, clientSecret, privateKey } = client;
   if (clientSecret !== undefined) {
-    const credentials = Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`);
-    const headers = { authorization: `Basic ${credentials.toString('base64')}` };
+    const headers = { authorization: basicAuthorization(clientId, clientSecret) };
     return async () => ({ headers, fields: {} });
   }
   const { alg, kid } = privateKey;
