@@ -1,5 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { equalSecrets } from './secret.ts';
+import { equalSecrets, keyedDigest } from './secret.ts';
 
 /** The hashed part of an audit row. */
 export interface ChainRow {
@@ -41,21 +40,17 @@ export interface ChainFault {
 /** Event by which the log records that its end had been changed. */
 export const tamperingEvent = 'audit.tampering_noticed';
 
-function mac(key: string, parts: readonly (string | number)[]): string {
-  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
-}
-
 /**
  * Returns the hash of a row (HMAC-SHA-256), which covers all rows before it.
  * @param key of the audit log; without it nobody can write a valid row
  */
 export function hashRow(key: string, { seq, at, event, details, previous }: ChainRow): string {
-  return mac(key, ['row', seq, at, event, details, previous]);
+  return keyedDigest(key, 'row', seq, at, event, details, previous);
 }
 
 /** Seals an end of the log: proves that this row was the last one written or dropped. */
 export function sealEnd(key: string, name: 'start' | 'head', seq: number, hash: string): ChainEnd {
-  return { seq, hash, mac: mac(key, [name, seq, hash]) };
+  return { seq, hash, mac: keyedDigest(key, name, seq, hash) };
 }
 
 /** Returns whether an end was sealed with the key. */

@@ -54,11 +54,11 @@ export function hashSecret(kind: string, secret: string): string {
 }
 
 /**
- * Returns a keyed digest that binds a form to the page it was served on.
+ * Returns a keyed digest of values, by which this installation knows them again.
  * @param key any secret string of this installation
- * @param parts the bound values; they are encoded unambiguously
+ * @param parts the values, which are encoded unambiguously; the first says what they are for
  */
-export function keyedDigest(key: string, ...parts: string[]): string {
+export function keyedDigest(key: string, ...parts: (string | number)[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
 }
 
