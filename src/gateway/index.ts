@@ -8,7 +8,7 @@ export {
   joinChanges,
   type PlacedValue,
 } from './credentials/create-credentials.ts';
-export type { CredentialSource, PersonalCredentials } from './credentials/credentials.ts';
+export type { PersonalCredentials } from './credentials/credentials.ts';
 export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
 export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
@@ -18,10 +18,7 @@ export {
   createMemberPinning,
   createSteps,
   type Memory,
-  type Policy,
-  type Steps,
   type StepsOptions,
 } from './steps/index.ts';
 export { createOwnership, type TaskOwners } from './steps/ownership.ts';
-export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

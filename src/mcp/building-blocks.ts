@@ -11,7 +11,6 @@ export { discoverBy, internalCall, internalRequest } from './modern/internal-cal
 export { createRecentSchemas, namedBy } from './modern/mirrored-headers.ts';
 export { honouredFilter, listenMethod } from './modern/subscriptions.ts';
 export { type Cursors, createCursors } from './paging.ts';
-export { isLogLevel, noSuchLevel, readFramesOfServer } from './protocol.ts';
 export { changeOf, changesOfLists } from './reading/changes.ts';
 export { maxValues, outerId, parseJson, withoutByteOrderMark } from './reading/json.ts';
 export { readLineOfServer } from './reading/lines.ts';

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../client/transports/session-memory.ts';
-import { callerOf, isLogLevel, missingInputOf, noSuchLevel } from '../../mcp/building-blocks.ts';
+import { callerOf, missingInputOf } from '../../mcp/building-blocks.ts';
 import type {
   InitializeResult,
   JsonRpcError,
@@ -9,6 +9,7 @@ import type {
   RequestMessage,
   ServerSource,
 } from '../../mcp/protocol.ts';
+import { isLogLevel, noSuchLevel } from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';

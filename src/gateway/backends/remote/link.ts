@@ -1,8 +1,9 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { HeldBytes } from '../../../mcp/building-blocks.ts';
-import { isRefusal, parseJson, readFramesOfServer } from '../../../mcp/building-blocks.ts';
+import { isRefusal, parseJson } from '../../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
+import { readFramesOfServer } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import { headerNamePattern, isOwnHeader } from '../../../oauth/headers.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
