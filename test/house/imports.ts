@@ -30,11 +30,14 @@ function forbidsPackage(room: Room, path: string, specifier: string): boolean {
   );
 }
 
-/** Returns whether a file of another room imports a file that is no door. Rooms within a room know what is behind its doors. */
-function isPastDoors({ name, doors }: Room, path: string, { to }: Import): boolean {
-  return (
-    doors !== undefined && !path.startsWith(`src/${name}/`) && !doors.some((door) => to === `src/${door}`)
-  );
+/** Returns whether a file stands in a room, or in a room within it: those know what is behind its doors. */
+function isWithin({ name }: Room, path: string): boolean {
+  return path.startsWith(`src/${name}/`);
+}
+
+function isPastDoors(room: Room, path: string, { to }: Import): boolean {
+  if (room.doors === undefined || isWithin(room, path)) return false;
+  return !room.doors.some((door) => to === `src/${door}`);
 }
 
 function objection(rooms: readonly Room[], room: Room, path: string, found: Import): string | undefined {
@@ -44,18 +47,16 @@ function objection(rooms: readonly Room[], room: Room, path: string, found: Impo
   const target = roomOf(rooms, found.to);
   if (target === undefined) return `${found.to} stands in no room`;
   if (target === room) return undefined;
-  const pastDoors = isPastDoors(target, path, found)
+  const isAllowed =
+    room.may.includes(target.name) ||
+    room.except?.some(({ file, may }) => path === `src/${file}` && may?.includes(target.name));
+  if (!isAllowed && !room.mayTypesOf?.includes(target.name))
+    return `${room.name} may not import ${target.name} (${found.to})`;
+  if (!isAllowed && !found.typesOnly)
+    return `${room.name} may import only types of ${target.name} (${found.to}): write import type`;
+  return isPastDoors(target, path, found)
     ? `${room.name} imports ${target.name} past its doors (${found.to}): import ${target.doors?.join(' or ')}, or name a new door in test/house/rooms.ts`
     : undefined;
-  if (room.may.includes(target.name)) return pastDoors;
-  if (room.except?.some(({ file, may }) => path === `src/${file}` && may?.includes(target.name)))
-    return undefined;
-  if (room.mayTypesOf?.includes(target.name)) {
-    return found.typesOnly
-      ? pastDoors
-      : `${room.name} may import only types of ${target.name} (${found.to}): write import type`;
-  }
-  return `${room.name} may not import ${target.name} (${found.to})`;
 }
 
 /**
@@ -78,13 +79,14 @@ export function forbiddenImports(rooms: readonly Room[], files: readonly Importe
 /** Finds doors that no other room uses. */
 export function idleDoors(rooms: readonly Room[], files: readonly Importer[]): string[] {
   const used = new Set(
-    files.flatMap(({ path, imports }) => {
-      const within = (room: Room | undefined): boolean =>
-        room !== undefined && path.startsWith(`src/${room.name}/`);
-      return imports
-        .filter(({ to, isPackage }) => !isPackage && !within(roomOf(rooms, to)))
-        .map(({ to }) => to);
-    }),
+    files.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ to, isPackage }) => {
+          const room = isPackage ? undefined : roomOf(rooms, to);
+          return room !== undefined && !isWithin(room, path);
+        })
+        .map(({ to }) => to),
+    ),
   );
   return rooms.flatMap(({ doors = [] }) => doors.filter((door) => !used.has(`src/${door}`)));
 }
