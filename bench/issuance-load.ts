@@ -105,13 +105,11 @@ function openGivenBrowser(cookie: string): Browser {
 /** Opens a browser for each connection, or for each of the few that log in at once. */
 async function openBrowsers(): Promise<{ clientId: string; browse: Browser }[]> {
   const { consent } = ways;
-  const own = consent && { consent, clientId: (await register(origin)).client_id };
+  if (consent) {
+    const { client_id: clientId } = await register(origin);
+    return Array.from({ length: loginsAtOnce }, () => ({ clientId, browse: ownBrowser(consent) }));
+  }
   const browsers: { clientId: string; browse: Browser }[] = [];
-  if (own)
-    return Array.from({ length: loginsAtOnce }, () => ({
-      clientId: own.clientId,
-      browse: ownBrowser(own.consent),
-    }));
   while (browsers.length < connections) {
     const response = await fetch(`${origin}/bench/login`);
     const { cookie, clientId } = (await response.json()) as { cookie: string; clientId: string };

@@ -80,10 +80,11 @@ export interface ProcessProtocol {
 }
 
 /**
- * Supervises a program, one process at a time: starts it for the first request, and again if it is requested after a crash,
- * an eviction or an idle time, or after a credential of it changed. All that is equal for the protocol revisions is here; a
- * {@link ProcessProtocol} adds the handshake and the requests. If a process ends, its running and waiting requests fail at
- * once (`ended`), and none is sent again; those of a process that is replaced while it starts wait for the next. Only a session with subscriptions is started again without a request.
+ * Supervises a program, one process at a time: starts it for the first request, and again if it is requested after a
+ * crash, an eviction or an idle time, or after a credential of it changed. All that is equal for the protocol revisions is
+ * here; a {@link ProcessProtocol} adds the handshake and the requests. If a process ends, its running and waiting requests
+ * fail at once (`ended`), and none is sent again; those of a process that is replaced while it starts wait for the next.
+ * Only a session with subscriptions is started again without a request.
  */
 export class SupervisedProcess implements PooledProcess {
   readonly account: string;
