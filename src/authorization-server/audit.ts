@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Logger } from '../observability/logger.ts';
-import { loggable } from '../observability/logger.ts';
+import { type Logger, loggable } from '../observability/logger.ts';
 import type { AuditTrail } from './audit-trail.ts';
 
 /** Events that an operator may have to account for (T-197). */

@@ -9,8 +9,7 @@ import {
   createToolCallLimits,
 } from '../authorization-server/index.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
-import type { SealedBox } from '../crypto/sealed-box.ts';
-import { createTextSeal } from '../crypto/sealed-box.ts';
+import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import {
   createMcpEndpoint,

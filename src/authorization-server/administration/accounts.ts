@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, randomSecret } from '../../crypto/secret.ts';
-import type { KnownIdentity } from '../../storage/accounts.ts';
-import { type Account, normalizeEmail, passwordResetKind } from '../../storage/accounts.ts';
+import {
+  type Account,
+  type KnownIdentity,
+  normalizeEmail,
+  passwordResetKind,
+} from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
 import { AdministrationRefused } from './administration-refused.ts';

@@ -1,5 +1,4 @@
-import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { createTextSeal } from '../../crypto/sealed-box.ts';
+import { createTextSeal, type SealedBox } from '../../crypto/sealed-box.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import type {
   ClientOrigin,

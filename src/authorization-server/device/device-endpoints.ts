@@ -19,8 +19,7 @@ import type { FlowLogins } from '../engine/flow-logins.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
-import type { EndpointLimit } from '../limits.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import { createLimiter, type EndpointLimit, type Limit } from '../limits.ts';
 import {
   createDeviceClaim,
   createDeviceResumption,

@@ -2,8 +2,7 @@ import { WindowCounts } from '../../collections/window-counts.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit-trail.ts';
-import type { LimitName } from '../limits.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import { createLimiter, type Limit, type LimitName } from '../limits.ts';
 import { createReached } from './answers.ts';
 
 /** Options of the limit. */

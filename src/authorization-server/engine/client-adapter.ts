@@ -12,8 +12,7 @@ import {
   type ClientStore,
   maxUnusedClients,
 } from '../../storage/clients.ts';
-import type { ClientKeys } from '../client-keys/client-keys.ts';
-import { ClientKeysRefused } from '../client-keys/client-keys.ts';
+import { type ClientKeys, ClientKeysRefused } from '../client-keys/client-keys.ts';
 import { authMethodsMember, keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';

@@ -1,7 +1,6 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
-import type { ClientKeys } from '../client-keys/client-keys.ts';
-import { ClientKeysRefused } from '../client-keys/client-keys.ts';
+import { type ClientKeys, ClientKeysRefused } from '../client-keys/client-keys.ts';
 import type { Assertion } from './assertion.ts';
 import { assertionRefused, IssuerKeysMissing } from './granted-scopes.ts';
 import type { TrustedIssuer } from './trusted-issuer.ts';

@@ -1,5 +1,4 @@
-import type { AuthorizationAgent } from '../../client/building-blocks.ts';
-import { redirectAllows } from '../../client/building-blocks.ts';
+import { type AuthorizationAgent, redirectAllows } from '../../client/building-blocks.ts';
 import {
   ClientError,
   type DiscoveredServer,

@@ -5,11 +5,22 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
-import type { Cursors } from '../../mcp/building-blocks.ts';
-import { callerOf, internalError, methodNotFound, requestCancelled } from '../../mcp/building-blocks.ts';
-import type { McpLike } from '../../mcp/index.ts';
-import type { InitializeParams, JsonRpcError, Message, RequestMessage, Sender } from '../../mcp/protocol.ts';
-import { isRecord } from '../../mcp/protocol.ts';
+import {
+  type Cursors,
+  callerOf,
+  internalError,
+  methodNotFound,
+  requestCancelled,
+} from '../../mcp/building-blocks.ts';
+import {
+  type InitializeParams,
+  isRecord,
+  type JsonRpcError,
+  type McpLike,
+  type Message,
+  type RequestMessage,
+  type Sender,
+} from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';

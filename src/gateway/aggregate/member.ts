@@ -1,14 +1,14 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type {
-  Conversation,
-  Conversations,
-  InitializeParams,
-  InitializeResult,
-  JsonRpcError,
-  Message,
-  Sender,
+import {
+  type Conversation,
+  type Conversations,
+  type InitializeParams,
+  type InitializeResult,
+  isRecord,
+  type JsonRpcError,
+  type Message,
+  type Sender,
 } from '../../mcp/protocol.ts';
-import { isRecord } from '../../mcp/protocol.ts';
 import { backendError } from '../backends/backend-errors.ts';
 
 /** One of several backends, shared by all conversations with it. */

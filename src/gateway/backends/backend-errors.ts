@@ -1,5 +1,4 @@
-import type { Refusal } from '../../mcp/building-blocks.ts';
-import { maxValues } from '../../mcp/building-blocks.ts';
+import { maxValues, type Refusal } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 

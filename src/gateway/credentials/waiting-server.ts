@@ -1,15 +1,16 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../client/transports/session-memory.ts';
 import { callerOf, missingInputOf } from '../../mcp/building-blocks.ts';
-import type {
-  InitializeResult,
-  JsonRpcError,
-  McpLike,
-  Message,
-  RequestMessage,
-  ServerSource,
+import {
+  type InitializeResult,
+  isLogLevel,
+  type JsonRpcError,
+  type McpLike,
+  type Message,
+  noSuchLevel,
+  type RequestMessage,
+  type ServerSource,
 } from '../../mcp/protocol.ts';
-import { isLogLevel, noSuchLevel } from '../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';

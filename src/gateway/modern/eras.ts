@@ -1,6 +1,5 @@
 import { internalRequest } from '../../mcp/building-blocks.ts';
-import type { Answer, Caller, JsonRpcError } from '../../mcp/protocol.ts';
-import { modernRevision } from '../../mcp/protocol.ts';
+import { type Answer, type Caller, type JsonRpcError, modernRevision } from '../../mcp/protocol.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';

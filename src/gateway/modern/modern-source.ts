@@ -1,4 +1,4 @@
-import type { McpLike, ServerContext, ServerSource } from '../../mcp/index.ts';
+import type { McpLike, ServerContext, ServerSource } from '../../mcp/protocol.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { EraServer } from './era-server.ts';
 import { Discoveries, Eras } from './eras.ts';

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type RequestId, SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { type InputRequest, readInputRequests, resultNotServed } from '../../mcp/building-blocks.ts';
-import type {
-  Answer,
-  Backend,
-  Caller,
-  InitializeResult,
-  JsonRpcError,
-  Message,
-  RequestMessage,
+import {
+  type Answer,
+  type Backend,
+  type Caller,
+  type InitializeResult,
+  type JsonRpcError,
+  legacyRevisions,
+  type Message,
+  newestLegacyRevision,
+  type RequestMessage,
 } from '../../mcp/protocol.ts';
-import { legacyRevisions, newestLegacyRevision } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Response to a request of an older revision. */

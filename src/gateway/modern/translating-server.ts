@@ -1,17 +1,17 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { callerOf, honouredFilter, listenMethod, methodNotFound } from '../../mcp/building-blocks.ts';
-import type { McpLike } from '../../mcp/index.ts';
-import type {
-  Backend,
-  Call,
-  Caller,
-  Change,
-  Message,
-  RequestMessage,
-  SubscriptionFilter,
+import {
+  type Backend,
+  type Call,
+  type Caller,
+  type Change,
+  type McpLike,
+  type Message,
+  modernRevision,
+  type RequestMessage,
+  type SubscriptionFilter,
 } from '../../mcp/protocol.ts';
-import { modernRevision } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { ClientQuestions, initializeResult, type LegacyAnswer, TranslatedCall } from './translated-call.ts';
 

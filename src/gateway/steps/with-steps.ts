@@ -4,8 +4,15 @@ import {
   internalCall,
   requestCancelled,
 } from '../../mcp/building-blocks.ts';
-import type { McpLike, ServerSource } from '../../mcp/index.ts';
-import type { Backend, Call, Answer as HttpAnswer, Message, SubscriptionFilter } from '../../mcp/protocol.ts';
+import type {
+  Backend,
+  Call,
+  Answer as HttpAnswer,
+  McpLike,
+  Message,
+  ServerSource,
+  SubscriptionFilter,
+} from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain, SteppedRequest, type Way } from './chain.ts';
 import { PolicyTransport } from './policy-transport.ts';

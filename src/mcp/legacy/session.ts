@@ -228,7 +228,7 @@ const sessionEnded = {
  * A POST of a session with running requests. Its response is JSON if the responses come soon and without other messages,
  * else a stream that can be resumed (B3-04, B3-05). It is the sender of its messages.
  */
-export class Post implements Sender {
+class Post implements Sender {
   readonly #exchange: Exchange;
   readonly #url: URL;
   readonly #streams: SessionStreams;

@@ -186,7 +186,7 @@ function statusOf(code: number, atOnce: boolean): number {
 }
 
 /** Context that the server gets with every message. */
-export const classification = { era: 'modern', revision: modernRevision } as const;
+const classification = { era: 'modern', revision: modernRevision } as const;
 
 /** Takes a message of a server. `relatedTo` is the id of the request to which it belongs, if known. */
 export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;

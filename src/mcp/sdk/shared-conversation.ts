@@ -184,7 +184,7 @@ export class SharedConversation implements Conversation, Participant, Guest {
 }
 
 /** Maximum number of open elicitations by URL of a conversation. Beyond it, the oldest is forgotten. */
-export const maxElicitations = 100;
+const maxElicitations = 100;
 
 const urlElicitationRequired = -32042;
 const none: readonly string[] = [];

@@ -29,7 +29,7 @@ function hasFailed({ result, error }: { result?: unknown; error?: unknown }): bo
 }
 
 /** Returns the input that the user must provide if a call failed for lack of it. */
-export function missingOf(
+function missingOf(
   answer: { result?: unknown; error?: object | undefined },
   caller: AuthInfo | undefined,
 ): MissingInput | undefined {

@@ -1,5 +1,8 @@
-import type { AuthorizationAgent, AuthorizationRequest } from '../../../src/client/index.ts';
-import { loopbackRedirectUris } from '../../../src/client/index.ts';
+import {
+  type AuthorizationAgent,
+  type AuthorizationRequest,
+  loopbackRedirectUris,
+} from '../../../src/client/index.ts';
 
 /** An agent without a person, for servers that consent by themselves: it follows the redirect and remembers. */
 export interface HeadlessAgent extends AuthorizationAgent {

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 /** An origin on loopback where nobody listens any more. */
 export async function closedOrigin(): Promise<string> {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   RestClientTransport,

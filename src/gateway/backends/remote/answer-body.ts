@@ -1,7 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, type Zlib } from 'node:zlib';
-import type { Deadlines } from '../../../mcp/building-blocks.ts';
-import { type HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/building-blocks.ts';
+import {
+  type Deadlines,
+  type HeldBytes,
+  type IncomingBytes,
+  smallBytes,
+} from '../../../mcp/building-blocks.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 
 /** The counter for the bytes of responses, and the account that they belong to. */

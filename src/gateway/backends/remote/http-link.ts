@@ -1,10 +1,15 @@
 import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import type { HeldBytes } from '../../../mcp/building-blocks.ts';
-import { listenMethod, methodNotFound, namedBy } from '../../../mcp/building-blocks.ts';
-import type { Answer, Caller, JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
-import { modernRevision } from '../../../mcp/protocol.ts';
+import { type HeldBytes, listenMethod, methodNotFound, namedBy } from '../../../mcp/building-blocks.ts';
+import {
+  type Answer,
+  type Caller,
+  type JsonRpcError,
+  type Message,
+  modernRevision,
+  type RequestMessage,
+} from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';

@@ -1,9 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import type { HeldBytes } from '../../../mcp/building-blocks.ts';
-import { isRefusal, parseJson } from '../../../mcp/building-blocks.ts';
-import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
-import { readFramesOfServer } from '../../../mcp/protocol.ts';
+import { type HeldBytes, isRefusal, parseJson } from '../../../mcp/building-blocks.ts';
+import { type Message, type RequestMessage, readFramesOfServer } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import { headerNamePattern, isOwnHeader } from '../../../oauth/headers.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';

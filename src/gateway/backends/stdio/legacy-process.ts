@@ -1,9 +1,7 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import type { Refusal } from '../../../mcp/building-blocks.ts';
-import { changesOfLists, StartProgress } from '../../../mcp/building-blocks.ts';
-import type { McpLike } from '../../../mcp/index.ts';
-import type { JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
+import { changesOfLists, type Refusal, StartProgress } from '../../../mcp/building-blocks.ts';
+import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { namesModern } from '../../modern/eras.ts';
 import type { LegacyStart } from '../../modern/modern-source.ts';

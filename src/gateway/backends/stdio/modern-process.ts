@@ -1,7 +1,6 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import type { Refusal } from '../../../mcp/building-blocks.ts';
-import { internalRequest, listenMethod, methodNotFound } from '../../../mcp/building-blocks.ts';
+import { internalRequest, listenMethod, methodNotFound, type Refusal } from '../../../mcp/building-blocks.ts';
 import type { Answer, JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { namesModern } from '../../modern/eras.ts';

@@ -1,5 +1,5 @@
 import { HeldBytes } from '../../../mcp/building-blocks.ts';
-import type { ServerSource } from '../../../mcp/index.ts';
+import type { ServerSource } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { CredentialSource } from '../../credentials/credentials.ts';
