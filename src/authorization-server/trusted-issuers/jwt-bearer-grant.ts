@@ -1,4 +1,7 @@
+import { compactVerify, createLocalJWKSet } from 'jose';
 import { errors } from 'oidc-provider';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
+import { type ClientKeys, ClientKeysRefused } from '../client-keys/client-keys.ts';
 import type { GrantRequest, OwnGrant } from '../engine/grant-parts.ts';
 import {
   type Assertion,
@@ -10,8 +13,7 @@ import {
 } from './assertion.ts';
 import { assertionRefused, IssuerKeysMissing } from './granted-scopes.ts';
 import { issueToPerson } from './identity-grant.ts';
-import { requireSignature } from './issuer-keys.ts';
-import { type JwtBearerOptions, jwtBearerGrant } from './trusted-issuer.ts';
+import { type JwtBearerOptions, jwtBearerGrant, type TrustedIssuer } from './trusted-issuer.ts';
 import { issueToWorkload } from './workload-grant.ts';
 
 /**
@@ -63,4 +65,37 @@ export function createJwtBearerGrant(options: JwtBearerOptions): OwnGrant {
       else await issueToWorkload(options, request, trusted, assertion);
     },
   };
+}
+
+/** Maximum number of keys that are tried for one assertion: a set without names costs no more than this. */
+const maxTries = 5;
+
+/**
+ * Verifies that an issuer signed an assertion: with a key of its own list, whatever the header says, and by the
+ * algorithm that both name (RFC 8725 sections 3.1 and 3.2).
+ * @param keys key sets at URLs, fetched under guard
+ * @throws errors.InvalidGrant if it did not; IssuerKeysMissing if its keys are unavailable now
+ */
+async function requireSignature(
+  keys: ClientKeys,
+  { issuer, jwks, jwksUri }: TrustedIssuer,
+  jwt: string,
+  { header }: Assertion,
+): Promise<void> {
+  const set =
+    jwks ??
+    (await keys.find(String(jwksUri), { keyId: header.kid, address: undefined }).catch((refusal) => {
+      if (refusal instanceof ClientKeysRefused) throw new IssuerKeysMissing(issuer, refusal);
+      throw refusal;
+    }));
+  const fitting = set.keys.filter(({ kid }) => header.kid === undefined || kid === header.kid);
+  for (const key of fitting.slice(0, maxTries)) {
+    const find = createLocalJWKSet({ keys: [key as { kty: string }] });
+    const isSigned = await compactVerify(jwt, find, { algorithms: [...privateKeyAlgorithms] }).then(
+      () => true,
+      () => false,
+    );
+    if (isSigned) return;
+  }
+  throw assertionRefused('is not signed with a key of its issuer');
 }

@@ -11,8 +11,8 @@ import { createTestIssuer, type TestIssuer } from '../../support/trusted-issuer.
 import { expectRefused, expectTokens, generousLimits } from '../token/subject.ts';
 import { clientWithSecret, jwtBearer } from './subject.ts';
 
-// Over src/authorization-server/trusted-issuers/workload-grant.ts, src/authorization-server/trusted-issuers/assertion.ts,
-// src/authorization-server/trusted-issuers/issuer-keys.ts and src/authorization-server/trusted-issuers/assertion.ts.
+// Over src/authorization-server/trusted-issuers/workload-grant.ts, src/authorization-server/trusted-issuers/assertion.ts
+// and src/authorization-server/trusted-issuers/jwt-bearer-grant.ts.
 
 const now = (): number => Math.floor(Date.now() / 1000);
 const open = { authMethod: 'none' as const, secretHash: undefined };
