@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { memoizeLast } from '../../../collections/caches.ts';
+import { createArtifactCache } from '../../artifact-cache.ts';
 import {
   type ArtifactRow,
   type ArtifactStore,
@@ -11,10 +12,10 @@ import {
   usedRetentionSeconds,
 } from '../../artifacts.ts';
 import type { ForeignCommits } from '../connection/data-version-watcher.ts';
+import { createRemovalCounter } from '../connection/removal-counter.ts';
 import type { CacheRows } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createIdentityChanges } from './accounts.ts';
-import { createArtifactCache, createRemovalCounter } from './artifact-cache.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './clients.ts';
 import { createUpstreamChanges } from './upstream-endings.ts';

@@ -1,0 +1,126 @@
+import pg from 'pg';
+import { StorageFault } from '../../storage.ts';
+import { toUnavailable } from './errors.ts';
+
+/** A value of a parameter. */
+export type Value = string | number | boolean | null | undefined | Uint8Array | readonly string[];
+
+/** Runs statements; parameters are `$1`, `$2` and so on. SQL texts must be constants: each is prepared once. */
+export interface Statements {
+  /** Returns all rows. */
+  rows<Row>(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  /** Returns the first row; undefined if there is none. */
+  row<Row>(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
+  /** Returns the number of rows changed. */
+  run(sql: string, values?: readonly Value[]): Promise<number>;
+}
+
+/** Reads outside a transaction, from any connection of the pool: each statement sees all that was committed before. */
+export interface Database extends Statements {
+  close(): Promise<void>;
+}
+
+/** Connection to a PostgreSQL database. */
+export interface ConnectionOptions {
+  /** `postgres://user:password@host:port/database?sslmode=verify-full` */
+  url: string;
+  /** Maximum number of connections for reads; one more writes. */
+  poolSize?: number;
+  /** True if a pooler in transaction mode stands before the server: nothing is prepared by name. */
+  pooled?: boolean;
+}
+
+/** Time to open a connection, and to answer a read, in milliseconds. */
+const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;
+
+/** Names of prepared statements: the same SQL has one name in every connection. */
+const names = new Map<string, string>();
+
+function nameOf(sql: string): string {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = `gatehouse_${names.size + 1}`;
+    names.set(sql, name);
+  }
+  return name;
+}
+
+/** Numbers arrive as numbers: `bigint` within the safe integers (counts, epoch times, positions). */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8
+      ? toSafeInteger
+      : pg.types.getTypeParser(oid, format)) as pg.CustomTypesConfig['getTypeParser'],
+};
+
+function toSafeInteger(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError('a number of the database is beyond 2^53');
+  return number;
+}
+
+/** PostgreSQL holds no NUL in a text: it becomes U+FFFD, as a lone surrogate does in any database. */
+function toParameter(value: Value): unknown {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
+  if (Array.isArray(value)) return value.map(toParameter);
+  return value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value ?? null);
+}
+
+/** Wraps a client or pool of the driver. */
+export function createStatements(
+  target: Pick<pg.Client, 'query'>,
+  { pooled = false }: Pick<ConnectionOptions, 'pooled'>,
+): Statements {
+  async function query(sql: string, values: readonly Value[] = []): Promise<pg.QueryResult> {
+    const text = { text: sql, values: values.map(toParameter) };
+    return target.query(pooled ? text : { ...text, name: nameOf(sql) });
+  }
+  return {
+    rows: async <Row>(sql: string, values?: readonly Value[]) => (await query(sql, values)).rows as Row[],
+    row: async <Row>(sql: string, values?: readonly Value[]) =>
+      (await query(sql, values)).rows[0] as Row | undefined,
+    run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
+  };
+}
+
+/** Returns the settings of a connection for the driver. */
+export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new StorageFault('The URL of the database must begin with postgres:// or postgresql://.');
+  return {
+    connectionString: url,
+    application_name: 'gatehouse',
+    connectionTimeoutMillis: timeouts.connectMs,
+    keepAlive: true,
+    types,
+  };
+}
+
+/** Opens the pool of connections that read. */
+export function openPool(options: ConnectionOptions): Database {
+  const pool = new pg.Pool({
+    ...driverOptions(options),
+    max: options.poolSize ?? 10,
+    query_timeout: timeouts.readMs,
+    // The last idle ones end: a balancer or firewall between would cut them unnoticed.
+    idleTimeoutMillis: 60_000,
+  });
+  // A connection that is lost while idle is replaced at the next read.
+  pool.on('error', () => undefined);
+  const statements = createStatements(pool as unknown as pg.Client, options);
+  const reading =
+    <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      try {
+        return await read(...args);
+      } catch (error) {
+        throw toUnavailable(error, 'read');
+      }
+    };
+  return {
+    rows: reading(statements.rows) as Database['rows'],
+    row: reading(statements.row) as Database['row'],
+    run: reading(statements.run),
+    close: () => pool.end(),
+  };
+}

@@ -1,0 +1,2 @@
+export type { ConnectionOptions } from './connection/database.ts';
+export { openPostgresStorage } from './storage.ts';
