@@ -15,7 +15,7 @@ import type { Storage } from './storage/storage.ts';
 export type { ReloadOutcome, RouteStatus, RoutesChange };
 
 /** Options of `createGatehouse`: the settings of the config file, and the parts that only code can provide. */
-export interface GatehouseOptions extends SettingsInput {
+export interface GatehouseOptions extends Omit<SettingsInput, 'storage'> {
   /** URL at which clients reach this server. */
   publicUrl: string;
   storage: Storage;

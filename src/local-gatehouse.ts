@@ -9,7 +9,7 @@ import { SettingsRefused } from './settings/issues.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** Options of `createLocalGatehouse`: settings of the config file, and the parts that only code can provide. */
-export interface LocalGatehouseOptions extends SettingsInput {
+export interface LocalGatehouseOptions extends Omit<SettingsInput, 'storage'> {
   storage: Storage;
   /** Id of the account that the host acts for. */
   accountId: string;

@@ -19,6 +19,7 @@ import { resourceSettings } from './settings/resources.ts';
 import { findRouteProblems, routeSettings, validRoutes } from './settings/routes.ts';
 import { withBaselineRule } from './settings/rule-advice.ts';
 import { isRecord } from './settings/scopes.ts';
+import { storageSettings } from './settings/storage.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
 
@@ -35,7 +36,8 @@ const settings = z.strictObject({
     .string()
     .min(1)
     .default('./data')
-    .describe('Folder of the database and the key file, relative to the config file.'),
+    .describe('Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.'),
+  storage: storageSettings,
   trustedProxies: z
     .array(proxy)
     .default([])

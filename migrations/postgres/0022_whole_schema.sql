@@ -55,6 +55,12 @@ CREATE TABLE installation (
   probes bigint NOT NULL DEFAULT 0
 );
 
+-- The keys of the installation, as a key file has them, sealed under the master key.
+CREATE TABLE key_schedule (
+  id smallint PRIMARY KEY CHECK (id = 1),
+  sealed bytea NOT NULL
+);
+
 CREATE TABLE accounts (
   id text COLLATE "C" PRIMARY KEY,
   email text COLLATE "C" NOT NULL UNIQUE,
@@ -349,6 +355,8 @@ CREATE TABLE definition_pins (
 );
 
 -- Marks of what nodes keep in memory.
+CREATE TRIGGER mark_changed_keys AFTER UPDATE ON key_schedule
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION mark_change();
 CREATE TRIGGER mark_removed_accounts AFTER DELETE ON accounts
   REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION mark_change();
 CREATE TRIGGER mark_changed_accounts AFTER UPDATE ON accounts

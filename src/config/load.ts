@@ -56,6 +56,15 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
   return Object.fromEntries(resolved);
 }
 
+/** Resolves the paths of the files that hold secrets of the database. */
+function withSecretFilesBeside(storage: Settings['storage'], folder: string): Settings['storage'] {
+  const resolved = (['postgres', 'masterKey'] as const).flatMap((name) => {
+    const from = storage[name];
+    return typeof from === 'object' && 'file' in from ? [[name, { file: resolve(folder, from.file) }]] : [];
+  });
+  return { ...storage, ...Object.fromEntries(resolved) };
+}
+
 /** Returns whether a value can be merged; the schema rejects others. */
 function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -131,6 +140,7 @@ function settle(fromFile: Record<string, unknown>, file: string | undefined, ove
     routes: withFilesBeside(settings.routes, beside),
     upstreams: Object.fromEntries(upstreams),
     data: resolve(base, settings.data),
+    storage: withSecretFilesBeside(settings.storage, beside),
     clients: { ...settings.clients, preRegistered },
   };
 }
@@ -179,7 +189,23 @@ export function showSettings(settings: Settings): Settings {
       ...(route.backends && { backends: withoutValuesOf(route.backends) }),
     },
   ]);
-  return { ...settings, upstreams: Object.fromEntries(upstreams), routes: Object.fromEntries(routes) };
+  const { postgres } = settings.storage;
+  return {
+    ...settings,
+    storage: { ...settings.storage, ...(typeof postgres === 'string' && { postgres: withoutPassword(postgres) }) },
+    upstreams: Object.fromEntries(upstreams),
+    routes: Object.fromEntries(routes),
+  };
+}
+
+/** Hides the password of a database URL. */
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url);
+  if (!parsed) return hidden;
+  if (parsed.password !== '') parsed.password = 'set';
+  for (const name of parsed.searchParams.keys())
+    if (/password/i.test(name)) parsed.searchParams.set(name, 'set');
+  return parsed.href;
 }
 
 function withoutValuesOf(backends: Record<string, BackendSettings>): Record<string, BackendSettings> {

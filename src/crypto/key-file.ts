@@ -80,10 +80,10 @@ function explainWrite(error: unknown): unknown {
  * @returns path of the draft
  * @throws KeyFileFault if the disk is full; the draft is removed
  */
-function writeDraft(file: string, schedule: KeySchedule): string {
+function writeDraft(file: string, text: string): string {
   const draft = `${file}.${randomSecret(6)}`;
   try {
-    writeFileSync(draft, formatKeyFile(schedule), { flag: 'wx', mode: ownerOnly, flush: true });
+    writeFileSync(draft, text, { flag: 'wx', mode: ownerOnly, flush: true });
   } catch (error) {
     rmSync(draft, { force: true });
     throw explainWrite(error);
@@ -107,8 +107,15 @@ function syncFolder(file: string): void {
  * @throws KeyFileFault if the disk is full
  */
 export async function createKeyFile(file: string, nowSeconds: number): Promise<void> {
-  if (existsSync(file)) return;
-  const draft = writeDraft(file, await generateSchedule(nowSeconds));
+  if (!existsSync(file)) createSecretFile(file, formatKeyFile(await generateSchedule(nowSeconds)));
+}
+
+/**
+ * Creates a file that only its owner can read. It appears whole and durable or not at all; a file that exists stays.
+ * @throws KeyFileFault if the disk is full
+ */
+export function createSecretFile(file: string, text: string): void {
+  const draft = writeDraft(file, text);
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -125,7 +132,7 @@ export async function createKeyFile(file: string, nowSeconds: number): Promise<v
  * @throws KeyFileFault if the disk is full: the old keys stay
  */
 export function replaceKeyFile(file: string, schedule: KeySchedule): void {
-  const draft = writeDraft(file, schedule);
+  const draft = writeDraft(file, formatKeyFile(schedule));
   try {
     renameSync(draft, file);
   } catch (error) {

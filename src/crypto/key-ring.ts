@@ -14,16 +14,38 @@ import {
 } from './key-schedule.ts';
 import { randomSecret } from './secret.ts';
 
-/** Options of {@link openKeyRing}. */
-export interface KeyRingOptions {
-  file: string;
+/** The place of an installation's keys. */
+export interface KeyStore {
+  /** Returns the keys. @throws KeyFileFault if they cannot be used */
+  read(): KeySchedule;
+  /** Returns a mark that changes if the keys were replaced. */
+  mark(): string;
   /**
-   * Runs work while no other process of the installation does, under a lock that ends with its process; resolves once
-   * the work is durable.
+   * Replaces the present keys, whichever process wrote them last, by those that `work` returns, if it returns some.
+   * @throws KeyFileFault
    */
-  exclusively: <T>(work: () => T) => Promise<T>;
-  /** Returns epoch seconds. */
-  now: () => number;
+  change<T>(work: (current: KeySchedule) => { result: T; next?: KeySchedule }): Promise<T>;
+}
+
+/**
+ * Returns the store of a key file.
+ * @param exclusively runs work while no other process of the installation does, under a lock that ends with its
+ * process; resolves once the work is durable
+ */
+export function createFileKeyStore(
+  file: string,
+  exclusively: <T>(work: () => T) => Promise<T>,
+): KeyStore {
+  return {
+    read: () => readKeyFile(file),
+    mark: () => keyFileMark(file),
+    change: (work) =>
+      exclusively(() => {
+        const { result, next } = work(readKeyFile(file));
+        if (next) replaceKeyFile(file, next);
+        return result;
+      }),
+  };
 }
 
 /** The result of a rotation. */
@@ -40,9 +62,9 @@ export interface KeyRing {
   /** The keys in use. Its lists change in place, in one step. */
   readonly keys: KeySet;
   /**
-   * Reads the file again if another process has changed it, and activates a key whose time has come.
+   * Reads the keys again if another process has changed them, and activates a key whose time has come.
    * @returns true if the keys in use changed
-   * @throws KeyFileFault if the file cannot be used; the keys then stay as they are
+   * @throws KeyFileFault if they cannot be used; the keys then stay as they are
    */
   refresh(): boolean;
   /** Returns the state of each key, without the keys. */
@@ -76,11 +98,12 @@ function replace<T>(list: readonly T[], content: readonly T[]): void {
 
 /**
  * Opens the key ring of an installation.
- * @throws KeyFileFault if the key file cannot be used
+ * @param now returns epoch seconds
+ * @throws KeyFileFault if the keys cannot be used
  */
-export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing {
-  let mark = keyFileMark(file);
-  let schedule = readKeyFile(file);
+export function openKeyRing(store: KeyStore, now: () => number): KeyRing {
+  let mark = store.mark();
+  let schedule = store.read();
   const keys = keysAt(schedule, now());
 
   /** Activates the keys of the present time; returns true if they changed. */
@@ -95,27 +118,22 @@ export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing
   }
 
   function read(): void {
-    const seen = keyFileMark(file);
-    schedule = readKeyFile(file);
+    const seen = store.mark();
+    schedule = store.read();
     mark = seen;
   }
 
-  /** Changes the present content of the file, whichever process wrote it last. */
-  async function change<T>(work: (current: KeySchedule) => { result: T; next?: KeySchedule }): Promise<T> {
-    const result = await exclusively(() => {
-      const { result: made, next } = work(readKeyFile(file));
-      if (next) replaceKeyFile(file, next);
-      return made;
-    });
+  const change: KeyStore['change'] = async (work) => {
+    const result = await store.change(work);
     read();
     apply();
     return result;
-  }
+  };
 
   return {
     keys,
     refresh() {
-      if (keyFileMark(file) !== mark) read();
+      if (store.mark() !== mark) read();
       return apply();
     },
     list: () => describeKeys(schedule, now()),

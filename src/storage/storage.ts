@@ -33,12 +33,6 @@ export interface Storage {
    * @returns the number of rows removed
    */
   sweepExpired(nowSeconds: number): Promise<number>;
-  /**
-   * Runs work while no process, this one included, writes to the database, and resolves once its writes are durable.
-   * The lock ends with the process that holds it. It guards files beside the database that two processes must not
-   * change at once.
-   */
-  exclusively<T>(work: () => T): Promise<T>;
   /** Finishes pending writes and closes. */
   close(): Promise<void>;
 }

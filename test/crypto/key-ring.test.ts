@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKeyFile, KeyFileFault } from '../../src/crypto/key-file.ts';
-import { openKeyRing } from '../../src/crypto/key-ring.ts';
+import { createFileKeyStore, openKeyRing } from '../../src/crypto/key-ring.ts';
 import { createSealedBox, SealBroken } from '../../src/crypto/sealed-box.ts';
 import { testFolder } from '../client/support/folder.ts';
 
@@ -11,7 +11,10 @@ async function startRings() {
   const file = join(testFolder(), 'gatehouse.keys.json');
   const clock = { now: 1000 };
   await createKeyFile(file, clock.now);
-  const open = () => openKeyRing({ file, exclusively: async (work) => work(), now: () => clock.now });
+  const open = () => openKeyRing(
+      createFileKeyStore(file, async (work) => work()),
+      () => clock.now,
+    );
   return { file, clock, open };
 }
 

@@ -1,2 +1,7 @@
 export type { ConnectionOptions } from './connection/database.ts';
-export { openPostgresStorage } from './storage.ts';
+export {
+  openPostgres,
+  openPostgresStorage,
+  type PostgresInstallation,
+  type PostgresOptions,
+} from './storage.ts';

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
+import type { SealingKey } from '../../crypto/sealed-box.ts';
 import {
   type Note,
   type NoteStore,
@@ -7,13 +9,14 @@ import {
   type Storage,
   StorageUnavailable,
 } from '../storage.ts';
-import { watchChangeMarks } from './connection/change-marks.ts';
+import { type ChangeMarks, watchChangeMarks } from './connection/change-marks.ts';
 import { type ConnectionOptions, type Database, openPool } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
 import { checkInstallation } from './installation.ts';
+import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
 import { createAuditStore } from './stores/audit.ts';
@@ -29,18 +32,76 @@ import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
 
+/** An opened installation: the state that `createGatehouse` needs. */
+export interface PostgresInstallation {
+  storage: Storage;
+  /** The keys of `keyRing`; they change with it. */
+  keys: KeySet;
+  keyRing: KeyRing;
+}
+
+/** Options of {@link openPostgres}. */
+export interface PostgresOptions extends ConnectionOptions {
+  /**
+   * Returns the master key, under which the keys of the installation are sealed in the database.
+   * @param isNew true if the database has no keys yet
+   */
+  masterKey: (isNew: boolean) => Promise<SealingKey>;
+  /** Returns the time in epoch seconds; default is the system clock. */
+  now?: () => number;
+  /** Called before a database of an earlier version is upgraded. */
+  beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
+}
+
 /**
- * Opens a PostgreSQL database (15 or later) as the storage of an installation; several nodes may have it open. Tables
- * are created in the first schema of the user's `search_path`.
- * @param keys checked against the database; without keys the audit log is authenticated by no secret
- * @param beforeUpgrade called before a database of an earlier version is upgraded
+ * Opens a PostgreSQL database (15 or later) as the state of an installation, its keys included; several nodes may have
+ * it open. Tables are created in the first schema of the user's `search_path`.
  * @throws StorageFault, KeyFileFault with a sentence that says what to do
  */
-export async function openPostgresStorage(
+export async function openPostgres({
+  masterKey,
+  now = () => Math.floor(Date.now() / 1000),
+  beforeUpgrade,
+  ...options
+}: PostgresOptions): Promise<PostgresInstallation> {
+  const connections = await connect(options, beforeUpgrade);
+  try {
+    const isNew = !(await holdsKeys(connections.db));
+    const keyRing = openKeyRing(await openKeySchedule(connections, await masterKey(isNew), now), now);
+    return { storage: await createStorage(connections, keyRing.keys), keyRing, keys: keyRing.keys };
+  } catch (error) {
+    await connections.close();
+    throw toOpeningFault(error);
+  }
+}
+
+/**
+ * Opens a PostgreSQL database as the storage of an installation whose keys are elsewhere.
+ * @param keys checked against the database; without keys the audit log is authenticated by no secret
+ * @throws StorageFault, KeyFileFault with a sentence that says what to do
+ */
+export async function openPostgresStorage(options: ConnectionOptions, keys?: KeySet): Promise<Storage> {
+  const connections = await connect(options);
+  try {
+    return await createStorage(connections, keys);
+  } catch (error) {
+    await connections.close();
+    throw toOpeningFault(error);
+  }
+}
+
+/** The connections of a node. */
+interface Connections {
+  db: Database;
+  writer: Writer;
+  marks: ChangeMarks;
+  close: () => Promise<void>;
+}
+
+async function connect(
   options: ConnectionOptions,
-  keys?: KeySet,
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
-): Promise<Storage> {
+): Promise<Connections> {
   const db = openPool(options);
   try {
     await migrate(options, beforeUpgrade);
@@ -51,50 +112,48 @@ export async function openPostgresStorage(
       marks.close();
       await db.close();
     };
-    try {
-      if (keys) await checkInstallation(db, writer, keys);
-    } catch (error) {
-      await close();
-      throw error;
-    }
-    const audit = createAuditStore(db, writer, keys ?? { audit: '' });
-    const cacheRows = createRowCache(marks);
-    return {
-      accounts: createAccountStore(db, writer, cacheRows),
-      artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, cacheRows, marks }),
-      audit,
-      backendCredentials: createBackendCredentialStore(db, writer),
-      backendObjects: createBackendObjectStore(db, writer, marks),
-      clientDocuments: createClientDocumentStore(db, writer),
-      clients: createClientStore(db, writer, cacheRows),
-      identities: createIdentityStore(db, writer),
-      invitations: createInvitationStore(db, writer),
-      mcpSessions: createMcpSessionStore(db, writer, marks),
-      notes: createNoteStore(db, writer),
-      oneTimeCodes: createOneTimeCodeStore(db, writer),
-      passkeys: createPasskeyStore(db, writer),
-      sealedRows: createSealedRows(db, writer),
-      definitionPins: createDefinitionPinStore(db, writer),
-      upstreams: createUpstreamStore(db, writer, marks),
-      async ping() {
-        try {
-          await db.row('SELECT 1');
-        } catch (cause) {
-          throw new StorageUnavailable('the database cannot be read', { cause });
-        }
-      },
-      probeWrite: () =>
-        writer.write(async (tx) => tx.send('UPDATE installation SET probes = probes + 1'), {
-          inOneFlight: true,
-        }),
-      sweepExpired: createSweeper(writer),
-      exclusively: (work) => writer.write(async () => work()),
-      close,
-    };
+    return { db, writer, marks, close };
   } catch (error) {
     await db.close();
     throw toOpeningFault(error);
   }
+}
+
+async function createStorage({ db, writer, marks, close }: Connections, keys?: KeySet): Promise<Storage> {
+  if (keys) await checkInstallation(db, writer, keys);
+  const audit = createAuditStore(db, writer, keys ?? { audit: '' });
+  const cacheRows = createRowCache(marks);
+  return {
+    accounts: createAccountStore(db, writer, cacheRows),
+    artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, cacheRows, marks }),
+    audit,
+    backendCredentials: createBackendCredentialStore(db, writer),
+    backendObjects: createBackendObjectStore(db, writer, marks),
+    clientDocuments: createClientDocumentStore(db, writer),
+    clients: createClientStore(db, writer, cacheRows),
+    identities: createIdentityStore(db, writer),
+    invitations: createInvitationStore(db, writer),
+    mcpSessions: createMcpSessionStore(db, writer, marks),
+    notes: createNoteStore(db, writer),
+    oneTimeCodes: createOneTimeCodeStore(db, writer),
+    passkeys: createPasskeyStore(db, writer),
+    sealedRows: createSealedRows(db, writer),
+    definitionPins: createDefinitionPinStore(db, writer),
+    upstreams: createUpstreamStore(db, writer, marks),
+    async ping() {
+      try {
+        await db.row('SELECT 1');
+      } catch (cause) {
+        throw new StorageUnavailable('the database cannot be read', { cause });
+      }
+    },
+    probeWrite: () =>
+      writer.write(async (tx) => tx.send('UPDATE installation SET probes = probes + 1'), {
+        inOneFlight: true,
+      }),
+    sweepExpired: createSweeper(writer),
+    close,
+  };
 }
 
 /** Creates the note store of a PostgreSQL database. */

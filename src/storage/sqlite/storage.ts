@@ -28,6 +28,16 @@ import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
 
+/** A SQLite database, with a lock for the files beside it. */
+export interface SqliteStorage extends Storage {
+  /**
+   * Runs work while no process, this one included, writes to the database, and resolves once its writes are durable.
+   * The lock ends with the process that holds it. It guards files beside the database that two processes must not
+   * change at once.
+   */
+  exclusively<T>(work: () => T): Promise<T>;
+}
+
 /**
  * Opens a SQLite database as the storage of an installation: WAL, `synchronous=FULL`, one writing connection.
  * @param file path of the database file; created if it is missing
@@ -41,7 +51,7 @@ export function openSqliteStorage(
   keys?: KeySet,
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
   refuseWrites?: () => never,
-): Storage {
+): SqliteStorage {
   const check = (opened: Database.Database): void => {
     if (keys) checkInstallation(opened, keys);
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type KeyCareOptions, startKeyCare } from '../../../src/authorization-server/keys/key-care.ts';
 import { createKeyFile } from '../../../src/crypto/key-file.ts';
-import { openKeyRing } from '../../../src/crypto/key-ring.ts';
+import { createFileKeyStore, openKeyRing } from '../../../src/crypto/key-ring.ts';
 import type { KeyKind } from '../../../src/crypto/key-schedule.ts';
 import { testFolder } from '../../client/support/folder.ts';
 
@@ -15,7 +15,10 @@ async function startCare(options: Partial<KeyCareOptions> = {}) {
   const file = join(testFolder(), 'gatehouse.keys.json');
   const clock = { now: 1000 };
   await createKeyFile(file, clock.now);
-  const ring = openKeyRing({ file, exclusively: async (work) => work(), now: () => clock.now });
+  const ring = openKeyRing(
+    createFileKeyStore(file, async (work) => work()),
+    () => clock.now,
+  );
   const events: string[] = [];
   const warnings: string[] = [];
   const care = startKeyCare({

@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { shellWord } from '../../../client/quote.ts';
 import { backUpDataFolder, restoreDataFolder } from '../../../storage/sqlite/index.ts';
+import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
 import {
   announceUpgrade,
-  findDataFolder,
+  findInstallation,
   type InstallationOptions,
-  namedDataFolder,
+  type InstallationPlace,
+  namedPlace,
   withAdministration,
 } from './installation.ts';
 
@@ -16,6 +18,17 @@ interface BackupOptions extends InstallationOptions {
   json?: boolean;
   /** False with `--no-keys`. */
   keys: boolean;
+}
+
+/** Returns the folder of an installation on SQLite. @throws CliError if it is on PostgreSQL */
+function folderOf({ data, storage }: InstallationPlace): string {
+  if (storage?.postgres === undefined) return data;
+  throw new CliError(
+    'This installation is on PostgreSQL, which has its own backups.',
+    exitCodes.usage,
+    'Use pg_dump and pg_restore, and keep the master key with the backup; docs/postgresql.md says how.',
+    'on_postgres',
+  );
 }
 
 /** Registers `gatehouse backup`. */
@@ -31,7 +44,7 @@ export function registerBackup(program: Command, io: CommandIo = processIo()): v
     )
     .option('--json', 'print JSON')
     .action(async (target: string, options: BackupOptions) => {
-      const data = await findDataFolder(options);
+      const data = folderOf(await findInstallation(options));
       const backup = backUpDataFolder(data, target, options.keys);
       const sentences = [
         `Wrote ${join(backup.folder, 'gatehouse.db')}, ${backup.bytes} bytes, checked.`,
@@ -68,7 +81,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
       '\nConsents, tokens, codes and logins of the backup end, because used or revoked ones would become valid again. With\n--replace, clients that were denied and accounts that were disabled since the backup stay so, if the former database\ncan be read. Accounts and passwords are those of the backup: check them with gatehouse account list.',
     )
     .action(async (backup: string, options: RestoreCommandOptions) => {
-      const data = await namedDataFolder(options);
+      const data = folderOf(await namedPlace(options));
       const keptLogins = options.keepLogins === true;
       const restored = await restoreDataFolder({
         backup,

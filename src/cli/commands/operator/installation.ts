@@ -4,12 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { createAdministration } from '../../../authorization-server/administration/administration.ts';
 import { SettingsRefused } from '../../../settings/issues.ts';
+import type { StorageSettings } from '../../../settings/storage.ts';
+import type { PostgresInstallation } from '../../../storage/postgres/index.ts';
 import { checkDatabaseState, DatabaseLocked } from '../../../storage/sqlite/connection/exclusive-lock.ts';
 import { dataFiles, holdsDatabase } from '../../../storage/sqlite/data-folder/data-folder.ts';
 import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/data-folder/read-only.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../../../storage/sqlite/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
+import { openPostgresInstallation } from './postgres-installation.ts';
 
 /** Options that name the installation. */
 export interface InstallationOptions {
@@ -17,12 +20,27 @@ export interface InstallationOptions {
   data?: string;
 }
 
+/** The place of an installation's state: the data folder of this machine, and the settings of the database. */
+export interface InstallationPlace {
+  /** Path of the folder. */
+  data: string;
+  /** Default: SQLite in the folder. */
+  storage?: StorageSettings;
+}
+
+/** An opened installation: the state that `createGatehouse` needs. */
+export type Installation = DataFolder | PostgresInstallation;
+
 const databaseIn = (folder: string): string => join(folder, dataFiles.database);
 
-/** Checks if a data folder has a database; an empty file is none. @throws CliError if the folder cannot be read */
-export function hasDatabase(folder: string): boolean {
+/**
+ * Checks if an installation has a database; an empty file is none. One on PostgreSQL is looked at when it is opened.
+ * @throws CliError if the folder cannot be read
+ */
+export function hasDatabase({ data, storage }: InstallationPlace): boolean {
+  if (storage?.postgres !== undefined) return true;
   try {
-    return holdsDatabase(folder);
+    return holdsDatabase(data);
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',
@@ -34,10 +52,10 @@ export function hasDatabase(folder: string): boolean {
 }
 
 /** Requires a database in a data folder. @throws CliError if there is none, or the folder cannot be read */
-function requireDatabase(folder: string): void {
-  if (hasDatabase(folder)) return;
+function requireDatabase(place: InstallationPlace): void {
+  if (hasDatabase(place)) return;
   throw new CliError(
-    `There is no Gatehouse database in ${printableLine(folder)}.`,
+    `There is no Gatehouse database in ${printableLine(place.data)}.`,
     exitCodes.cannotServe,
     'Name the data folder with --data or the config file with --config, or start the server once to create it.',
     'no_database',
@@ -56,32 +74,32 @@ function requireFolder(folder: string): void {
 }
 
 /**
- * Finds the folder of an installation, which may not exist yet. If there is a database, other problems of the config file do
+ * Finds the place of an installation, which may not exist yet. If there is a database, other problems of the config file do
  * not matter.
- * @returns its path, absolute
- * @throws CliError caused by a SettingsRefused, if the file does not name the folder; SettingsRefused
+ * @throws CliError caused by a SettingsRefused, if the file does not name the place; SettingsRefused
  */
-async function locateData(options: InstallationOptions): Promise<string> {
-  const folder = await namedDataFolder(options);
+async function locate(options: InstallationOptions): Promise<InstallationPlace> {
+  const place = await namedPlace(options);
   // A misspelt `data` leads to a folder with nothing in it: the fault says more than that.
-  if (options.data === undefined && !hasDatabase(folder))
+  if (options.data === undefined && !hasDatabase(place))
     (await loadSettingsReader()).loadSettings(options.config, {});
-  return folder;
+  return place;
 }
 
 /**
- * Returns the data folder that the options name; it may not exist. With `--data` no config file is read; otherwise only its
- * `data` is read.
- * @returns its path, absolute
- * @throws CliError caused by a SettingsRefused, if the file does not name the folder
+ * Returns the place that the options name; it may not exist. Of the config file only `data` and `storage` are read. With
+ * `--data` it need not be readable: then the database is SQLite in that folder.
+ * @throws CliError caused by a SettingsRefused, if the file does not name the place
  */
-export async function namedDataFolder({ config, data }: InstallationOptions): Promise<string> {
-  if (data !== undefined) return resolve(data);
+export async function namedPlace({ config, data }: InstallationOptions): Promise<InstallationPlace> {
+  if (data !== undefined && config === undefined) return { data: resolve(data) };
   const { loadSome } = await loadSettingsReader();
   try {
-    return loadSome(config, ['data']).data;
+    const place = loadSome(config, ['data', 'storage']);
+    return data === undefined ? place : { ...place, data: resolve(data) };
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error;
+    if (data !== undefined) return { data: resolve(data) };
     const failure = new CliError(
       error.message,
       exitCodes.usage,
@@ -99,9 +117,17 @@ export async function namedDataFolder({ config, data }: InstallationOptions): Pr
  * @throws CliError if there is no installation; SettingsRefused
  */
 export async function findDataFolder(options: InstallationOptions): Promise<string> {
-  const data = await locateData(options);
-  requireDatabase(data);
-  return data;
+  return (await findInstallation(options)).data;
+}
+
+/**
+ * Finds an existing installation, by its options or its config file.
+ * @throws CliError if there is no installation; SettingsRefused
+ */
+export async function findInstallation(options: InstallationOptions): Promise<InstallationPlace> {
+  const place = await locate(options);
+  requireDatabase(place);
+  return place;
 }
 
 /** Returns a function that announces a schema upgrade on standard error: earlier versions cannot use the database then. */
@@ -139,18 +165,19 @@ async function waitWhileHeld(
 }
 
 /**
- * Opens a data folder. Says on standard error if its database is upgraded, is new next to older keys, or is locked by another
- * process.
- * @param data path of the folder
+ * Opens an installation. Says on standard error if its database is upgraded, is new next to older keys, or is locked by
+ * another process.
  * @param signal ends the wait
  * @throws StorageFault, such as DatabaseLocked if another process reads the database and lets nobody write; KeyFileFault; the
  * AbortError of the signal
  */
 export async function openInstallation(
-  data: string,
-  { stderr }: Pick<CommandIo, 'stderr'> = processIo(),
+  { data, storage }: InstallationPlace,
+  { stderr, env }: Pick<CommandIo, 'stderr' | 'env'> = processIo(),
   signal?: AbortSignal,
-): Promise<DataFolder> {
+): Promise<Installation> {
+  if (storage?.postgres !== undefined)
+    return openPostgresInstallation(storage, data, env, announceUpgrade(stderr));
   for (let mayBeFree = false; ; ) {
     await waitWhileHeld(data, stderr, signal);
     try {
@@ -181,15 +208,16 @@ export async function withAdministration<T>(
   mayCreate: boolean,
   work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
 ): Promise<T> {
-  const data = await locateData(options);
-  if (!mayCreate) requireDatabase(data);
+  const place = await locate(options);
+  const { data, storage } = place;
+  if (!mayCreate) requireDatabase(place);
   else if (options.data !== undefined) requireFolder(data);
-  const isReadOnly = hasDatabase(data) && isMountedReadOnly(data);
-  const folder = await (isReadOnly ? openReadOnly(data) : openInstallation(data));
+  const isReadOnly = storage?.postgres === undefined && hasDatabase(place) && isMountedReadOnly(data);
+  const installation = await (isReadOnly ? openReadOnly(data) : openInstallation(place));
   try {
-    return await work(createAdministration(folder));
+    return await work(createAdministration(installation));
   } finally {
-    await folder.storage.close();
+    await installation.storage.close();
   }
 }
 

@@ -68,12 +68,13 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
           io.stdout.write(formatJson({ problems: error.problems }));
         throw error;
       });
+      const isOnPostgres = settings.storage.postgres !== undefined;
       const warnings = [
         ...unreadFile(options),
         ...adviseOnSettings(settings),
-        ...adviseOnFolder(settings.data),
+        ...(isOnPostgres ? [] : adviseOnFolder(settings.data)),
       ];
-      const data = await inspectDataFolder(settings.data);
+      const data = isOnPostgres ? { state: 'elsewhere' as const } : await inspectDataFolder(settings.data);
       if (data.state === 'new' && data.keysFrom !== undefined)
         warnings.push(
           `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start creates a new one, without accounts and logins. If there was one before, restore a backup first.`,

@@ -6,13 +6,13 @@ import { loadSettings } from '../../../config/load.ts';
 import { createGatehouse } from '../../../index.ts';
 import { createLogger, type Logger } from '../../../observability/logger.ts';
 import { packageVersion } from '../../../package-version.ts';
-import { adviseOnFolder, type DataFolder } from '../../../storage/sqlite/index.ts';
+import { adviseOnFolder } from '../../../storage/sqlite/index.ts';
 import { schedulingPolicy, useBatchScheduling } from '../../batch-scheduling.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { takeControls } from '../../control/take-controls.ts';
 import { parsePort } from '../../option-parsers.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
-import { openInstallation } from '../operator/installation.ts';
+import { type Installation, type InstallationPlace, openInstallation } from '../operator/installation.ts';
 import { createFirstAccount, formatWelcome } from './welcome.ts';
 
 interface ServeOptions {
@@ -78,7 +78,7 @@ async function listenForMetrics(
   );
 }
 
-/** Answers 503 while the data folder is opened: the port is opened first, so that a second server fails at once. */
+/** Answers 503 while the installation is opened: the port is opened first, so that a second server fails at once. */
 function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
   response.end('{"error":"temporarily_unavailable","error_description":"The server is starting."}');
@@ -92,16 +92,16 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** @returns undefined if the server was told to stop before the data folder was open */
+/** @returns undefined if the server was told to stop before the installation was open */
 async function openUnlessStopped(
-  data: string,
+  place: InstallationPlace,
   stopped: Promise<void>,
   io: CommandIo,
-): Promise<DataFolder | undefined> {
+): Promise<Installation | undefined> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   try {
-    return await openInstallation(data, io, stop.signal);
+    return await openInstallation(place, io, stop.signal);
   } catch (error) {
     if ((error as Error).name === 'AbortError') return undefined;
     throw error;
@@ -150,10 +150,11 @@ export async function runServer(
   const metricsServer = createServer();
   try {
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
-    const folder = await openUnlessStopped(settings.data, stopped, io);
-    if (!folder) return;
-    for (const warning of adviseOnFolder(settings.data))
-      io.stderr.write(`Warning: ${printableLine(warning)}\n`);
+    const installation = await openUnlessStopped(settings, stopped, io);
+    if (!installation) return;
+    if (settings.storage.postgres === undefined)
+      for (const warning of adviseOnFolder(settings.data))
+        io.stderr.write(`Warning: ${printableLine(warning)}\n`);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       // Before programs are started, which inherit it.
@@ -161,12 +162,12 @@ export async function runServer(
       const gatehouse = await createGatehouse({
         ...settings,
         publicUrl,
-        ...folder,
+        ...installation,
         logger,
       });
       const version = packageVersion();
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
-      const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
+      const firstAccount = await createFirstAccount(createAdministration(installation), io.env);
       server.off('request', answerStarting);
       gatehouse.attach(server);
       metricsServer.on('request', gatehouse.serveMetrics);
@@ -206,7 +207,7 @@ export async function runServer(
       await gatehouse.close(callPatienceMs);
       await drained;
     } finally {
-      await folder.storage.close();
+      await installation.storage.close();
     }
   } finally {
     metricsServer.close();

@@ -34,13 +34,13 @@ async function serve(options: StdioOptions): Promise<void> {
       exitCodes.usage,
       `Connect to the server that serves them: ${connectCommand(settings)}`,
     );
-  if (!hasDatabase(settings.data))
+  if (!hasDatabase(settings))
     throw new CliError(
       `There is no Gatehouse database in ${settings.data}.`,
       exitCodes.cannotServe,
       'Name the folder with --data or --config: a host starts this command in a folder of its own.',
     );
-  const folder = await openInstallation(settings.data);
+  const folder = await openInstallation(settings);
   try {
     const accounts = await createAdministration(folder).accounts.list();
     const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createKeyFile, readKeyFile } from '../../../crypto/key-file.ts';
-import { type KeyRing, openKeyRing } from '../../../crypto/key-ring.ts';
+import { createFileKeyStore, type KeyRing, openKeyRing } from '../../../crypto/key-ring.ts';
 import type { KeySet } from '../../../crypto/key-schedule.ts';
 import { type SchemaUpgrade, type Storage, StorageFault } from '../../storage.ts';
 import { describeUnwritable, hasContent, requireNoOrphanedLog } from '../connection/open.ts';
@@ -122,7 +122,10 @@ export async function openDataFolder(
     const keysFrom = isNew ? findOrphanedKeysTime(folder, now()) : undefined;
     // Only for a new database: new keys would not open an existing one.
     if (isNew) await createKeyFile(file, now());
-    const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
+    const keyRing = openKeyRing(
+      createFileKeyStore(file, (work) => storage.exclusively(work)),
+      now,
+    );
     // Before it is created: if creation fails midway, the next start finds a database.
     if (keysFrom !== undefined) onDatabaseMissing?.(keysFrom);
     const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openKeyRing } from '../../../crypto/key-ring.ts';
+import { createFileKeyStore, openKeyRing } from '../../../crypto/key-ring.ts';
 import { StorageFault } from '../../storage.ts';
 import { isFullDisk } from '../connection/database-errors.ts';
 import { toStorageFault } from '../connection/open.ts';
@@ -51,7 +51,7 @@ export async function openReadOnly(
   const copy = join(room, dataFiles.database);
   try {
     const exclusively = async (): Promise<never> => refuse();
-    const keyRing = openKeyRing({ file: join(folder, dataFiles.keys), exclusively, now });
+    const keyRing = openKeyRing(createFileKeyStore(join(folder, dataFiles.keys), exclusively), now);
     copyDatabase(join(folder, dataFiles.database), copy);
     const storage = openSqliteStorage(copy, keyRing.keys, undefined, refuse);
     const close = async (): Promise<void> => {

@@ -48,7 +48,7 @@ describe('an operator’s command', () => {
       /^$/,
     ]) {
       const { io, written } = testIo();
-      await (await openInstallation(data, io)).storage.close();
+      await (await openInstallation({ data }, io)).storage.close();
       expect(written.stderr).toMatch(said);
     }
   });
@@ -56,14 +56,14 @@ describe('an operator’s command', () => {
   it('does not wait for ever for a database that can be read and not be opened', async () => {
     const data = await readDataFolder();
     const { io, written } = testIo();
-    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseLocked);
+    await expect(openInstallation({ data }, io)).rejects.toThrow(DatabaseLocked);
     expect(written.stderr).toBe('');
   });
 
   it('is ended by its signal also between two tries to open the database', async () => {
     const data = await readDataFolder();
     const signal = AbortSignal.timeout(100);
-    await expect(openInstallation(data, testIo().io, signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(openInstallation({ data }, testIo().io, signal)).rejects.toMatchObject({ name: 'AbortError' });
   });
 
   it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {

@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createSecretFile, KeyFileFault } from '../../../crypto/key-file.ts';
+import { generateMasterKey, parseMasterKey } from '../../../crypto/master-key.ts';
+import type { SealingKey } from '../../../crypto/sealed-box.ts';
+import type { StorageSettings } from '../../../settings/storage.ts';
+import type { PostgresInstallation } from '../../../storage/postgres/index.ts';
+import { type SchemaUpgrade, StorageFault } from '../../../storage/storage.ts';
+import { ensureFolder } from '../../../storage/sqlite/data-folder/data-folder.ts';
+
+/** Place of a secret of the database. */
+type SecretSource = NonNullable<StorageSettings['masterKey']>;
+
+/** Time that a command may take to print the master key, in milliseconds. */
+const commandMs = 30_000;
+
+/** Name of the file of the master key in the data folder of a node. */
+export const masterKeyFile = 'gatehouse.master-key';
+
+/**
+ * Opens an installation on PostgreSQL.
+ * @param data data folder of this node
+ * @param env variables that may hold the URL and the master key
+ * @throws StorageFault, KeyFileFault with a sentence that says what to do
+ */
+export async function openPostgresInstallation(
+  { postgres, masterKey, poolSize, pooled }: StorageSettings,
+  data: string,
+  env: NodeJS.ProcessEnv,
+  beforeUpgrade: (upgrade: SchemaUpgrade) => void,
+): Promise<PostgresInstallation> {
+  if (postgres === undefined) throw new TypeError('storage.postgres is not set');
+  // Loaded if it is used: an installation on SQLite does not need the driver.
+  const { openPostgres } = await import('../../../storage/postgres/index.ts');
+  const url =
+    typeof postgres === 'string' ? postgres : (await readSecret(postgres, env, 'storage.postgres')).trim();
+  return openPostgres({
+    ...{ url, poolSize, pooled, beforeUpgrade },
+    masterKey: (isNew) => findMasterKey(masterKey, { data, env, isNew }),
+  });
+}
+
+/** Reads a secret from a variable, a file or the output of a program. */
+async function readSecret(source: SecretSource, env: NodeJS.ProcessEnv, setting: string): Promise<string> {
+  if ('env' in source) {
+    const value = env[source.env];
+    if (value === undefined || value === '')
+      throw new StorageFault(`${setting}: the variable ${source.env} is not set.`);
+    return value;
+  }
+  if ('command' in source) {
+    const [program = '', ...args] = source.command;
+    try {
+      return (await promisify(execFile)(program, args, { timeout: commandMs, maxBuffer: 4_096 })).stdout;
+    } catch (error) {
+      // The message of the error may quote what the program printed.
+      const { code } = error as { code?: unknown };
+      throw new StorageFault(`${setting}: the command ${program} failed (${String(code)}).`);
+    }
+  }
+  return readSecretFile(source.file, setting);
+}
+
+function readSecretFile(file: string, setting: string): string {
+  try {
+    const { mode } = statSync(file);
+    if ((mode & 0o077) !== 0)
+      throw new StorageFault(
+        `${setting}: ${file} can be read by others (mode ${(mode & 0o777).toString(8)}). Run: chmod 600 ${JSON.stringify(file)}`,
+      );
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof StorageFault) throw error;
+    throw new StorageFault(
+      `${setting}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+      { cause: error },
+    );
+  }
+}
+
+/** Finds the master key; creates it in the data folder for a new installation if no source is set. */
+async function findMasterKey(
+  source: SecretSource | undefined,
+  { data, env, isNew }: { data: string; env: NodeJS.ProcessEnv; isNew: boolean },
+): Promise<SealingKey> {
+  const file = join(data, masterKeyFile);
+  if (source === undefined && !existsSync(file)) {
+    if (!isNew)
+      throw new KeyFileFault(
+        `The keys in the database are sealed under a master key that this node does not have. Copy ${masterKeyFile} from the data folder of another node to ${data}, or name its source in storage.masterKey.`,
+      );
+    ensureFolder(data);
+    createSecretFile(file, `${generateMasterKey()}\n`);
+  }
+  const text = await readSecret(source ?? { file }, env, 'storage.masterKey');
+  const key = parseMasterKey(text);
+  if (!key) throw new KeyFileFault('The master key must be 32 random bytes, as base64url or hexadecimal.');
+  return key;
+}
