@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { afterAll, beforeAll } from 'vitest';
 import { freePort } from '../free-port.ts';
 
 /** A PostgreSQL server of its own, on loopback. */
@@ -69,7 +70,7 @@ export async function startPostgres(): Promise<PostgresServer> {
         await query('SELECT 1');
         return;
       } catch (error) {
-        if (tries === 200) throw error;
+        if (tries === 1_200) throw error;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }
@@ -100,6 +101,19 @@ export async function startPostgres(): Promise<PostgresServer> {
       await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** Starts a PostgreSQL server for the tests of a file. */
+export function usePostgres(): () => PostgresServer {
+  let server: PostgresServer | undefined;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server?.close());
+  return () => {
+    if (!server) throw new Error('the server is not started yet');
+    return server;
   };
 }
 

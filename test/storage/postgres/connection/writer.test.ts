@@ -5,7 +5,7 @@ import { type Database, openPool } from '../../../../src/storage/postgres/connec
 import { migrate } from '../../../../src/storage/postgres/connection/migrate.ts';
 import { createWriter, type Writer } from '../../../../src/storage/postgres/connection/writer.ts';
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
-import { usePostgres } from '../subject.ts';
+import { usePostgres } from '../../../support/postgres/postgres.ts';
 
 const server = usePostgres();
 
@@ -184,7 +184,8 @@ describe('writes', () => {
       const write = add(node, `round ${round}`);
       await sleep(round / 4);
       await server().query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%commit%' OR query LIKE 'INSERT INTO%' OR query LIKE 'BEGIN%' OR query = 'COMMIT'",
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'gatehouse' AND query ~ 'BEGIN|INSERT|COMMIT'`,
       );
       const isSaid = await write.then(
         () => true,

@@ -1,0 +1,49 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openPool } from '../../../../src/storage/postgres/connection/database.ts';
+import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
+import { usePostgres } from '../../../support/postgres/postgres.ts';
+
+const server = usePostgres();
+
+async function open(pooled = false) {
+  const db = openPool({ url: await server().createDatabase(), pooled });
+  onTestFinished(() => db.close());
+  return db;
+}
+
+describe('a statement', () => {
+  it.each([false, true])('gives numbers, bytes, booleans and null as they are (behind a pooler: %s)', async (pooled) => {
+    const db = await open(pooled);
+    const row = await db.row('SELECT $1::bigint AS n, $2::bytea AS b, $3::boolean AS t, $4::text AS x, $5::text[] AS l', [
+      ...[2 ** 53 - 1, Uint8Array.of(0, 255), true, undefined],
+      ['a', 'b,"'],
+    ]);
+    expect(row).toEqual({ n: 2 ** 53 - 1, b: Buffer.from([0, 255]), t: true, x: null, l: ['a', 'b,"'] });
+  });
+
+  it('refuses a number that JavaScript cannot hold exactly', async () => {
+    const db = await open();
+    await expect(db.row('SELECT 9007199254740993::bigint')).rejects.toThrow('beyond 2^53');
+  });
+
+  it('writes U+FFFD in place of NUL, which PostgreSQL cannot hold, also in lists', async () => {
+    const db = await open();
+    expect(await db.row('SELECT $1::text AS t, $2::text[] AS l', ['a\0b', ['\0']])).toEqual({
+      t: 'a\uFFFDb',
+      l: ['\uFFFD'],
+    });
+  });
+
+  it('is unavailable while the server is, and a fault of its own is no outage', async () => {
+    const db = await open();
+    await expect(db.row('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
+    await server().stop();
+    await expect(db.row('SELECT 1')).rejects.toThrow(StorageUnavailable);
+    await server().start();
+    expect(await db.row('SELECT 1 AS one')).toEqual({ one: 1 });
+  });
+});
+
+it('a URL of another database is refused before anything is tried', () => {
+  expect(() => openPool({ url: 'mysql://localhost/x' })).toThrow(StorageFault);
+});
