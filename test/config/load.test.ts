@@ -51,6 +51,20 @@ describe('settings from a file', () => {
     expect(other?.clientKeyFile).toBe('/etc/keys/other.pem');
   });
 
+  it('find the files of the database URL and of the master key beside the file, and show no password of a URL (T-194)', () => {
+    const file = configFile(
+      JSON.stringify({ storage: { postgres: { file: 'url' }, masterKey: { file: 'keys/master' } } }),
+    );
+    expect(loadSettings(file, {}).storage).toMatchObject({
+      postgres: { file: resolve(file, '..', 'url') },
+      masterKey: { file: resolve(file, '..', 'keys/master') },
+    });
+    const url = 'postgres://ada:secret@db/gatehouse?sslpassword=secret&sslmode=require';
+    expect(showSettings(parseSettings({ storage: { postgres: url } })).storage.postgres).toBe(
+      'postgres://ada:set@db/gatehouse?sslpassword=set&sslmode=require',
+    );
+  });
+
   it('find the files of credentials for backends beside the file', () => {
     const as = { env: 'KEY' };
     const file = configFile(
