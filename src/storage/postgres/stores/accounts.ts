@@ -150,7 +150,7 @@ export async function applyIdentityChange(
   change: IdentityChange,
 ): Promise<Conflict | undefined> {
   if (change.type === 'addAccount') {
-    const { disabledAt: _, ...account } = change.account;
+    const { account } = change;
     return (await addAccount(tx, account)) === 1
       ? undefined
       : { reason: 'present', kind: 'Account', id: account.id };
