@@ -119,6 +119,14 @@ CREATE INDEX clients_use ON clients (used_at) WHERE used_at IS NOT NULL;
 CREATE INDEX clients_of_operator ON clients (origin) WHERE origin <> 'registered';
 CREATE UNIQUE INDEX clients_token ON clients (token_hash) WHERE token_hash IS NOT NULL;
 
+-- One row: registrations that surely fit under this limit of unused clients, of any node, before they are counted again.
+CREATE TABLE unused_client_room (
+  id smallint PRIMARY KEY CHECK (id = 1),
+  max_unused bigint NOT NULL,
+  room bigint NOT NULL
+);
+INSERT INTO unused_client_room (id, max_unused, room) VALUES (1, 0, 0);
+
 CREATE TABLE client_documents (
   url text COLLATE "C" PRIMARY KEY,
   payload bytea NOT NULL,
