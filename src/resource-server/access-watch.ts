@@ -33,7 +33,7 @@ export interface AccessWatch {
   /**
    * Calls `onEnd` once, within a second after the access token is revoked or expires. With a `renewal`, an expired token
    * ends the access only after that time, and a revoked one still at once. A token of another issuer, which has no
-   * `tokenId`, is watched for its expiry only.
+   * `tokenId`, is watched for its expiry only. The access also ends if tokens cannot be checked for over a second.
    * @returns stops watching
    */
   watch(authInfo: AuthInfo, onEnd: () => void, renewal?: Renewal): () => void;
@@ -51,6 +51,12 @@ interface Watched {
   stoodAt?: number;
 }
 
+/**
+ * Time for which tokens may not be checked, in milliseconds: then streams end, as any of their tokens may have been
+ * revoked.
+ */
+const blindMs = 1_000;
+
 /** Maximum number of tokens per query, so that the query does not delay other requests. */
 const batchSize = 500;
 
@@ -63,6 +69,8 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const watched = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
+  /** Time of the last check that succeeded, by `performance.now()`. */
+  let lookedAt = 0;
 
   const end = (ended: readonly Watched[]): void => {
     for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
@@ -96,12 +104,23 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     }
   };
 
+  const lookOnce = async (): Promise<void> => {
+    try {
+      await look();
+      lookedAt = performance.now();
+    } catch (error) {
+      logger.warn({ err: error }, 'open streams could not be checked');
+      if (performance.now() - lookedAt > blindMs)
+        end([...watched].filter(({ authInfo }) => authInfo.tokenId !== undefined));
+    }
+  };
+
   const lookAgainLater = (): void => {
     if (timer !== undefined || isLooking || watched.size === 0) return;
     timer = setTimeout(async () => {
       timer = undefined;
       isLooking = true;
-      await look().catch((error) => logger.warn({ err: error }, 'open streams could not be checked'));
+      await lookOnce();
       isLooking = false;
       lookAgainLater();
     }, intervalMs);
@@ -112,6 +131,7 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     watch(authInfo, onEnd, renewal) {
       const endsAt = authInfo.expiresAt + (renewal?.seconds ?? 0);
       const entry: Watched = { authInfo, onEnd, endsAt, ...(renewal && { renewal }) };
+      if (watched.size === 0) lookedAt = performance.now();
       watched.add(entry);
       lookAgainLater();
       return () => void watched.delete(entry);

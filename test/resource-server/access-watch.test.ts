@@ -205,6 +205,25 @@ describe('the watch over open streams', () => {
     await until(() => ended === 1);
   });
 
+  it('ends streams if tokens cannot be checked for over a second, and those of another issuer go on (T-103)', async () => {
+    const { watch } = startWatch({
+      source: {
+        standing: async () => [],
+        revocationMark: async () => {
+          throw new Error('the database is away');
+        },
+      },
+    });
+    const ended: string[] = [];
+    const { tokenId: _, ...foreign } = caller;
+    watch.watch({ ...foreign, issuer: 'https://other.example.com' }, () => ended.push('foreign'));
+    watch.watch(caller, () => ended.push('ours'));
+    await pause(800);
+    expect(ended).toEqual([]);
+    await until(() => ended.length > 0);
+    expect(ended).toEqual(['ours']);
+  });
+
   it('asks for many tokens in parts, and forgets everyone when it is closed', async () => {
     const { watch, asked, standing } = startWatch();
     let ended = 0;

@@ -24,8 +24,11 @@ export interface ChangeMarks {
 /** Pause between looks, in milliseconds. */
 export const lookMs = 100;
 
-/** Maximum age of what is known, in milliseconds: a node that is cut off from the database serves nothing for longer. */
-export const staleMs = 5_000;
+/**
+ * Maximum age of what is known, in milliseconds. With the second after which streams end, a node that is cut off from the
+ * database serves nothing from memory for longer than five seconds.
+ */
+export const staleMs = 4_000;
 
 /** Opens the marks of a database and looks at them from then on. */
 export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
@@ -56,7 +59,7 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
   return {
     of(name) {
       if (performance.now() - lookedAt > staleMs)
-        throw new StorageUnavailable('the database has not answered for five seconds');
+        throw new StorageUnavailable('the database has not answered for four seconds');
       return known.get(name) ?? 0;
     },
     note,

@@ -66,7 +66,7 @@ describe('the mark of a name', () => {
     expect(performance.now() - removedAt).toBeLessThan(1_000);
   });
 
-  it('is refused if the database has not answered for five seconds, and comes back by itself', async () => {
+  it('is refused if the database has not answered for four seconds, and comes back by itself', async () => {
     const { here } = await openNodes();
     const stoppedAt = performance.now();
     await server().stop();
