@@ -33,7 +33,6 @@ describe('PostgreSQL', () => {
     await first.artifacts.commit(Array.from({ length: 490 }, (_, at) => put(`early ${at}`, at)));
     const kept: number[] = [];
     for (let at = 490; at < 530; at++) {
-      // Both have counted the first time, when there was room for more than one.
       const node = at % 2 === 0 ? first : second;
       expect(await node.artifacts.commit([put(`late ${at}`, at)])).toEqual({ committed: true });
       kept.push((await second.clients.list()).length);
