@@ -17,6 +17,7 @@ CREATE TABLE commit_marks (
 );
 
 -- How often rows of a table, or artifacts of a kind, were removed or rewritten: what nodes keep in memory of them is void then.
+-- Of some tables also how often rows were added (see the triggers).
 CREATE TABLE change_marks (
   name text COLLATE "C" PRIMARY KEY,
   changes bigint NOT NULL
@@ -43,9 +44,9 @@ BEGIN
   PERFORM mark_row('artifacts/' || new.kind);
   RETURN NULL;
 END $$;
-CREATE FUNCTION mark_rewritten_grant() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION mark_row_of_table() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM mark_row('grants');
+  PERFORM mark_row(TG_TABLE_NAME);
   RETURN NULL;
 END $$;
 
@@ -369,7 +370,10 @@ CREATE TRIGGER mark_removed_artifacts AFTER DELETE ON artifacts
 CREATE TRIGGER mark_rewritten_artifacts AFTER UPDATE OF payload ON artifacts
   FOR EACH ROW EXECUTE FUNCTION mark_rewritten_artifact();
 CREATE TRIGGER mark_rewritten_grants AFTER UPDATE OF payload, expires_at ON grants
-  FOR EACH ROW EXECUTE FUNCTION mark_rewritten_grant();
+  FOR EACH ROW EXECUTE FUNCTION mark_row_of_table();
+-- The first one is the change: most installations have no upstream, and their requests need not ask for a session there.
+CREATE TRIGGER mark_added_upstream_sessions AFTER INSERT ON upstream_sessions
+  FOR EACH ROW EXECUTE FUNCTION mark_row_of_table();
 
 -- A subject takes its notes along, and a note needs its subject.
 CREATE FUNCTION remove_notes_of_subject() RETURNS trigger LANGUAGE plpgsql AS $$
