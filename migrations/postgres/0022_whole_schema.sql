@@ -452,25 +452,33 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER mcp_session_opened AFTER INSERT ON mcp_sessions FOR EACH ROW EXECUTE FUNCTION count_opened_session();
-CREATE FUNCTION count_ended_session() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_ended_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE mcp_session_counts SET sessions = sessions - 1 WHERE principal = old.principal;
-  DELETE FROM mcp_session_counts WHERE principal = old.principal AND sessions = 0;
-  UPDATE mcp_session_total SET sessions = sessions - 1;
+  UPDATE mcp_session_counts AS counts SET sessions = counts.sessions - ended.sessions
+    FROM (SELECT principal, count(*) AS sessions FROM gone GROUP BY principal) AS ended
+    WHERE counts.principal = ended.principal;
+  DELETE FROM mcp_session_counts WHERE sessions = 0 AND principal IN (SELECT principal FROM gone);
+  UPDATE mcp_session_total SET sessions = sessions - (SELECT count(*) FROM gone) WHERE EXISTS (SELECT FROM gone);
   RETURN NULL;
 END $$;
-CREATE TRIGGER mcp_session_ended AFTER DELETE ON mcp_sessions FOR EACH ROW EXECUTE FUNCTION count_ended_session();
-CREATE FUNCTION count_kept_event() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE TRIGGER mcp_sessions_ended AFTER DELETE ON mcp_sessions
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_ended_sessions();
+CREATE FUNCTION count_kept_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO mcp_event_totals (session_id, events, bytes) VALUES (new.session_id, 1, octet_length(new.data))
+  INSERT INTO mcp_event_totals (session_id, events, bytes)
+    SELECT session_id, count(*), sum(octet_length(data)) FROM kept GROUP BY session_id
     ON CONFLICT (session_id) DO UPDATE
-    SET events = mcp_event_totals.events + 1, bytes = mcp_event_totals.bytes + excluded.bytes;
+    SET events = mcp_event_totals.events + excluded.events, bytes = mcp_event_totals.bytes + excluded.bytes;
   RETURN NULL;
 END $$;
-CREATE TRIGGER mcp_event_kept AFTER INSERT ON mcp_events FOR EACH ROW EXECUTE FUNCTION count_kept_event();
-CREATE FUNCTION count_dropped_event() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE TRIGGER mcp_events_kept AFTER INSERT ON mcp_events
+  REFERENCING NEW TABLE AS kept FOR EACH STATEMENT EXECUTE FUNCTION count_kept_events();
+CREATE FUNCTION count_dropped_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE mcp_event_totals SET events = events - 1, bytes = bytes - octet_length(old.data) WHERE session_id = old.session_id;
+  UPDATE mcp_event_totals AS totals SET events = totals.events - dropped.events, bytes = totals.bytes - dropped.bytes
+    FROM (SELECT session_id, count(*) AS events, sum(octet_length(data)) AS bytes FROM gone GROUP BY session_id) AS dropped
+    WHERE totals.session_id = dropped.session_id;
   RETURN NULL;
 END $$;
-CREATE TRIGGER mcp_event_dropped AFTER DELETE ON mcp_events FOR EACH ROW EXECUTE FUNCTION count_dropped_event();
+CREATE TRIGGER mcp_events_dropped AFTER DELETE ON mcp_events
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_dropped_events();
