@@ -4,6 +4,7 @@ import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
+import type { NodeStore } from './nodes.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** The state of an installation. There is one implementation per database; all pass the same contract tests. */
@@ -18,6 +19,7 @@ export interface Storage {
   identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;
+  nodes: NodeStore;
   notes: NoteStore;
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
