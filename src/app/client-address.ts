@@ -47,9 +47,7 @@ export function countedAddress(written: string): string | undefined {
  * listed proxies wrote it, read from the right (T-109). `proxy-addr` because it is Express's own, small and long tested.
  * @param trustedProxies addresses or CIDR ranges, and `loopback`, `linklocal`, `uniquelocal`
  */
-export function createAddressFinder(
-  trustedProxies: readonly string[],
-): (request: IncomingMessage) => string {
+export function createAddressFinder(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const trust = proxyAddr.compile([...trustedProxies]);
   /** The peer of a connection is the same for all its requests. */
   const peers = new WeakMap<Socket, string>();

@@ -53,7 +53,15 @@ export interface NodePort {
  * Opens the port for other nodes.
  * @throws an error of the system if the address cannot be used
  */
-export async function openNodePort({ host, port, key }: { host: string; port: number; key: Buffer }): Promise<NodePort> {
+export async function openNodePort({
+  host,
+  port,
+  key,
+}: {
+  host: string;
+  port: number;
+  key: Buffer;
+}): Promise<NodePort> {
   const server = createServer({
     ...tls,
     pskIdentityHint: identity,
@@ -195,7 +203,11 @@ function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
 
 /** Answers that the session cannot be served at this moment. */
 function refuse(response: ServerResponse): void {
-  response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1', 'Cache-Control': 'no-store' });
+  response.writeHead(503, {
+    'Content-Type': 'application/json',
+    'Retry-After': '1',
+    'Cache-Control': 'no-store',
+  });
   response.end(
     '{"error":"temporarily_unavailable","error_description":"The server of this session cannot be reached at the moment. Try again in a second."}',
   );

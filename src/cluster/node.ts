@@ -67,7 +67,10 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   /** Lets go of what others may have taken over. */
   function loseAll(): void {
     if (held.size > 0)
-      logger.warn({ sessions: held.size }, 'this node was cut off from the database: its MCP sessions end here');
+      logger.warn(
+        { sessions: held.size },
+        'this node was cut off from the database: its MCP sessions end here',
+      );
     held.clear();
     for (const callback of lost) callback();
   }

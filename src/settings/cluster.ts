@@ -9,7 +9,11 @@ export const clusterSettings = z
       .max(65_535)
       .optional()
       .describe('port for other nodes, on a private address; default: none, this process is the only node'),
-    host: z.string().min(1).default('127.0.0.1').describe('address of this machine to listen on for other nodes'),
+    host: z
+      .string()
+      .min(1)
+      .default('127.0.0.1')
+      .describe('address of this machine to listen on for other nodes'),
     address: z
       .union([
         z.string().min(1),

@@ -174,7 +174,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       throw new StorageUnavailable('another process serves this session');
     const session = build(id, stored, true);
     try {
-      session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
+      session.carry(
+        await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }),
+      );
     } catch (error) {
       ownership?.release(stored.key);
       throw error;

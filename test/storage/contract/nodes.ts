@@ -22,7 +22,9 @@ export function describeNodes(open: OpenStorage): void {
       expect(await nodes.list()).toEqual([node('a'), { ...node('b'), startedAt: 2 }]);
       await nodes.leave('a');
       expect((await nodes.list()).map(({ id }) => id)).toEqual(['b']);
-      await expect.poll(() => nodes.list(), { timeout: leaseSeconds * 1000 + 3000, interval: 100 }).toEqual([]);
+      await expect
+        .poll(() => nodes.list(), { timeout: leaseSeconds * 1000 + 3000, interval: 100 })
+        .toEqual([]);
     });
 
     it('take a session that nobody has, and never one of another that is alive, whoever asks at once', async () => {
