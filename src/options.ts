@@ -37,7 +37,9 @@ const settings = z.strictObject({
     .string()
     .min(1)
     .default('./data')
-    .describe('Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.'),
+    .describe(
+      'Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.',
+    ),
   storage: storageSettings,
   cluster: clusterSettings,
   trustedProxies: z

@@ -31,7 +31,7 @@ export const rooms: readonly Room[] = [
   { name: 'observability', may: [], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'storage',
-    may: [],
+    may: ['collections'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
@@ -44,6 +44,19 @@ export const rooms: readonly Room[] = [
     ],
     may: ['storage', 'crypto', 'collections'],
     neverPackages: [...web, engine, 'pg', '@node-rs/argon2'],
+  },
+  {
+    name: 'storage/postgres',
+    doors: ['storage/postgres/index.ts'],
+    may: ['storage', 'crypto', 'collections'],
+    neverPackages: [...web, engine, 'better-sqlite3', '@node-rs/argon2'],
+  },
+  {
+    name: 'cluster',
+    doors: ['cluster/index.ts'],
+    may: ['storage', 'observability'],
+    mayTypesOf: ['mcp'],
+    neverPackages: [...web, engine, ...nativePackages],
   },
   {
     name: 'client',
@@ -207,6 +220,7 @@ export const rooms: readonly Room[] = [
       'storage',
       'upstream',
       'app',
+      'cluster',
       ...doors,
       'options.ts',
       'settings',
@@ -280,6 +294,7 @@ export const rooms: readonly Room[] = [
       'settings-advice.ts',
       'package-version.ts',
       'storage',
+      'storage/postgres',
       'storage/sqlite',
       'collections',
       'client',

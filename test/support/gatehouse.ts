@@ -42,6 +42,8 @@ type StartOptions = Partial<GatehouseOptions> & {
   publicPath?: string;
   folder?: string;
   port?: number;
+  /** The opened state of an installation that is not in the folder. */
+  installation?: DataFolder;
   /** Has it speak TLS. */
   certificate?: TestCertificate;
 };
@@ -51,10 +53,11 @@ type StartOptions = Partial<GatehouseOptions> & {
  * over https, where no other server gets the cookies.
  */
 export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
-  const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...settings } = options;
+  const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...rest } = options;
+  const { installation, ...settings } = rest;
   const scheme = certificate ? 'https' : 'http';
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
-  const data = await openDataFolder(folder);
+  const data = installation ?? (await openDataFolder(folder));
   const administration = createAdministration(data);
   if ((await administration.accounts.list()).length === 0)
     await administration.accounts.add(ada.email, ada.password);

@@ -1,17 +1,24 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createSecretFile, KeyFileFault } from '../../../crypto/key-file.ts';
-import { generateMasterKey, parseMasterKey } from '../../../crypto/master-key.ts';
-import type { SealingKey } from '../../../crypto/sealed-box.ts';
-import type { StorageSettings } from '../../../settings/storage.ts';
-import type { PostgresInstallation } from '../../../storage/postgres/index.ts';
-import { ensureFolder } from '../../../storage/sqlite/data-folder/data-folder.ts';
-import { type SchemaUpgrade, StorageFault } from '../../../storage/storage.ts';
+import { createSecretFile, KeyFileFault } from '../../crypto/key-file.ts';
+import { generateMasterKey, parseMasterKey } from '../../crypto/master-key.ts';
+import type { SealingKey } from '../../crypto/sealed-box.ts';
+import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { openPostgres, type PostgresInstallation } from './storage.ts';
 
-/** Place of a secret of the database. */
-type SecretSource = NonNullable<StorageSettings['masterKey']>;
+/** Place of a secret: a variable, a file, or what a program prints. */
+type SecretSource = { env: string } | { file: string } | { command: readonly string[] };
+
+/** The database of an installation, as its settings name it. */
+export interface PostgresPlace {
+  /** URL of the database, or its place. */
+  postgres?: string | Exclude<SecretSource, { command: readonly string[] }> | undefined;
+  masterKey?: SecretSource | undefined;
+  poolSize: number;
+  pooled: boolean;
+}
 
 /** Time that a command may take to print the master key, in milliseconds. */
 const commandMs = 30_000;
@@ -26,14 +33,12 @@ export const masterKeyFile = 'gatehouse.master-key';
  * @throws StorageFault, KeyFileFault with a sentence that says what to do
  */
 export async function openPostgresInstallation(
-  { postgres, masterKey, poolSize, pooled }: StorageSettings,
+  { postgres, masterKey, poolSize, pooled }: PostgresPlace,
   data: string,
   env: NodeJS.ProcessEnv,
   beforeUpgrade: (upgrade: SchemaUpgrade) => void,
 ): Promise<PostgresInstallation> {
   if (postgres === undefined) throw new TypeError('storage.postgres is not set');
-  // Loaded if it is used: an installation on SQLite does not need the driver.
-  const { openPostgres } = await import('../../../storage/postgres/index.ts');
   const url =
     typeof postgres === 'string' ? postgres : (await readSecret(postgres, env, 'storage.postgres')).trim();
   return openPostgres({
@@ -90,7 +95,7 @@ async function findMasterKey(
       throw new KeyFileFault(
         `The keys in the database are sealed under a master key that this node does not have. Copy ${masterKeyFile} from the data folder of another node to ${data}, or name its source in storage.masterKey.`,
       );
-    ensureFolder(data);
+    mkdirSync(data, { recursive: true, mode: 0o700 });
     createSecretFile(file, `${generateMasterKey()}\n`);
   }
   const text = await readSecret(source ?? { file }, env, 'storage.masterKey');

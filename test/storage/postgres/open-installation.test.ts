@@ -1,14 +1,11 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  masterKeyFile,
-  openPostgresInstallation,
-} from '../../../../src/cli/commands/operator/postgres-installation.ts';
-import { generateMasterKey } from '../../../../src/crypto/master-key.ts';
-import { type StorageSettings, storageSettings } from '../../../../src/settings/storage.ts';
-import { testFolder } from '../../../client/support/folder.ts';
-import { usePostgres } from '../../../support/postgres/postgres.ts';
+import { generateMasterKey } from '../../../src/crypto/master-key.ts';
+import { type StorageSettings, storageSettings } from '../../../src/settings/storage.ts';
+import { masterKeyFile, openPostgresInstallation } from '../../../src/storage/postgres/open-installation.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { usePostgres } from '../../support/postgres/postgres.ts';
 
 const server = usePostgres();
 
@@ -48,9 +45,14 @@ describe('an installation on PostgreSQL', () => {
     const [urlFile, keyFile] = [join(folder, 'url'), join(folder, 'key')];
     writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
     writeFileSync(keyFile, generateMasterKey(), { mode: 0o600 });
-    const masterKey = { command: [process.execPath, '-p', `fs.readFileSync(${JSON.stringify(keyFile)}, 'utf8')`] };
+    const masterKey = {
+      command: [process.execPath, '-p', `fs.readFileSync(${JSON.stringify(keyFile)}, 'utf8')`],
+    };
     const made = await open({ postgres: { file: urlFile }, masterKey });
-    const found = await open({ postgres: { env: 'URL' }, masterKey: { file: keyFile } }, { env: { URL: url } });
+    const found = await open(
+      { postgres: { env: 'URL' }, masterKey: { file: keyFile } },
+      { env: { URL: url } },
+    );
     expect(found.keys).toEqual(made.keys);
   });
 
@@ -59,7 +61,9 @@ describe('an installation on PostgreSQL', () => {
     const file = join(testFolder(), 'key');
     writeFileSync(file, 'correct-horse', { mode: 0o644 });
     await expect(open({ postgres: { env: 'NOWHERE' } })).rejects.toThrow('the variable NOWHERE is not set');
-    await expect(open({ postgres, masterKey: { file } })).rejects.toThrow(/can be read by others \(mode 644\)/);
+    await expect(open({ postgres, masterKey: { file } })).rejects.toThrow(
+      /can be read by others \(mode 644\)/,
+    );
     chmodSync(file, 0o600);
     for (const masterKey of [{ file }, { command: ['echo', 'correct-horse'] }])
       await expect(open({ postgres, masterKey })).rejects.toThrow(/^The master key must be 32 random bytes/);
