@@ -1,7 +1,7 @@
 export type { CredentialForms, RouteForms } from './account/credentials-page.ts';
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
-export { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+export { type AuditTrail, createAuditTrail } from './audit.ts';
 export type { LinkStanding } from './bonds/link-standing.ts';
 export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 export { createPrincipalLimit, createToolCallLimits } from './endpoint-limits/principal-limit.ts';

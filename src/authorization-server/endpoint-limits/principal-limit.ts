@@ -1,7 +1,7 @@
 import { WindowCounts } from '../../collections/window-counts.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import type { AuditTrail } from '../audit-trail.ts';
+import type { AuditTrail } from '../audit.ts';
 import { createLimiter, type Limit, type LimitName } from '../limits.ts';
 import { createReached } from './answers.ts';
 
