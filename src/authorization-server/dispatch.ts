@@ -10,7 +10,7 @@ import {
   type Step,
 } from './endpoints/endpoint-guards.ts';
 import type { EndpointLimit, LimitName } from './limits.ts';
-import { noteTolerated, type Tolerances } from './tolerances/tolerances.ts';
+import { noteTolerated, type Tolerances } from './tolerances.ts';
 
 /** Pages below one path, which look at methods themselves. */
 export interface PageFolder {

@@ -18,7 +18,7 @@ export {
   createAuthorizationServer,
 } from './server.ts';
 export type { AuthorizationServerOptions } from './server-options.ts';
-export { createTolerances } from './tolerances/tolerances.ts';
+export { createTolerances } from './tolerances.ts';
 export { checkExchangeRules, checkTrustedIssuers } from './trusted-issuers/check-issuers.ts';
 export type { TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';
 export { buildFailurePage, buildHomePage } from './views/home.ts';

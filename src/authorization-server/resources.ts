@@ -2,7 +2,7 @@ import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
 import { undecidedResource } from './engine/granted-scopes.ts';
-import { tolerate } from './tolerances/tolerate.ts';
+import { tolerate } from './tolerances.ts';
 
 /** A protected resource tokens are issued for. */
 export interface ProtectedResource {

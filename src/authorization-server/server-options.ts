@@ -15,7 +15,7 @@ import type { LoginLimits } from './login.ts';
 import type { OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import type { ProtectedResource, ToolsOf } from './resources.ts';
-import type { Tolerances } from './tolerances/tolerances.ts';
+import type { Tolerances } from './tolerances.ts';
 import type { UpstreamParts } from './upstream-login/no-upstreams.ts';
 
 /** Parts of the authorization server. */

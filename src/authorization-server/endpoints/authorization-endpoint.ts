@@ -5,7 +5,7 @@ import { formatScope, parseScope, personalScopes, profileScopes } from '../../oa
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances.ts';
 import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';

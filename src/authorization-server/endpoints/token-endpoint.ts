@@ -12,7 +12,7 @@ import { isInGrace } from '../engine/refresh-grace.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances.ts';
 import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
 import { answerWithOAuthError } from './endpoint-guards.ts';

@@ -15,7 +15,7 @@ import { answerWithOAuthError, neverStore, type Step } from '../endpoints/endpoi
 import { BodyRefused, readBody } from '../endpoints/form-body.ts';
 import { replayBody } from '../engine/replayed-body.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances.ts';
 import { type InvitedState, type RegistrationPolicy, refuseToken, requireInvitation } from './admission.ts';
 import type { SealedClientIds } from './sealed-client-ids.ts';
 
