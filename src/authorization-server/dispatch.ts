@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
-import { exposeWait } from './endpoint-limits/answers.ts';
+import { exposeWait } from './endpoint-limits/endpoint-limits.ts';
 import {
   answerWithOAuthError,
   type Endpoint,

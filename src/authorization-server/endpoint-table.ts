@@ -9,8 +9,7 @@ import type { AuditLog } from './audit.ts';
 import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
-import { rejectAsPage } from './endpoint-limits/answers.ts';
-import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import { type EndpointLimits, rejectAsPage } from './endpoint-limits/endpoint-limits.ts';
 import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
