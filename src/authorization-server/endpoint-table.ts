@@ -8,7 +8,7 @@ import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';
 import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
-import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
+import { createDeviceEndpoints, createDevicePolling } from './device/device-endpoints.ts';
 import { type EndpointLimits, rejectAsPage } from './endpoint-limits/endpoint-limits.ts';
 import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
 import {
@@ -21,20 +21,23 @@ import {
 import { answerRepeatedUse, checkClientAssertion, usedOnceKind } from './endpoints/client-assertion.ts';
 import {
   auditTokenRefusal,
-  completeMetadata,
-  keepDocument,
-  publishForAMoment,
-} from './endpoints/endpoint-answers.ts';
-import {
   type Endpoint,
   type EndpointFamily,
   nameScheme,
   neverStore,
   refuseOpaqueOrigin,
+  refuseWith400,
   type Step,
 } from './endpoints/endpoint-guards.ts';
 import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
+import {
+  completeMetadata,
+  concealRegistration,
+  keepDocument,
+  publishForAMoment,
+  withdrawDeviceFlow,
+} from './endpoints/metadata-documents.ts';
 import {
   createRepeatedAnswers,
   ignoreHeadAndPrefetch,
@@ -48,11 +51,7 @@ import { commitWrites } from './engine/write-set.ts';
 import type { EndpointLimit, Limit } from './limits.ts';
 import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
-import {
-  concealRegistration,
-  createRegistrationEndpoints,
-  refuseWith400,
-} from './registration/registration-endpoint.ts';
+import { createRegistrationEndpoints } from './registration/registration-endpoint.ts';
 import type { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import type { ResourceRegistry } from './resources.ts';
 

@@ -72,18 +72,6 @@ const completeDeviceAnswer: Step = async (ctx, next) => {
     answerWithOAuthError(ctx, 400, 'unauthorized_client', body.error_description);
 };
 
-/**
- * Leaves the device flow out of our metadata, if it is switched off. The engine keeps the grant type: clients that have
- * registered it go on to work otherwise.
- */
-export const withdrawDeviceFlow: Step = async (ctx, next) => {
-  await next();
-  const metadata = ctx.body as { device_authorization_endpoint?: string; grant_types_supported?: string[] };
-  if (ctx.status !== 200) return;
-  delete metadata.device_authorization_endpoint;
-  metadata.grant_types_supported = metadata.grant_types_supported?.filter((type) => type !== deviceGrantType);
-};
-
 /** Goes on with the steps of a method; a HEAD is a GET. */
 function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
   const [get, post] = [compose([...GET]), compose([...POST])];

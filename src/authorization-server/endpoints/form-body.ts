@@ -3,8 +3,7 @@ import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { replayBody } from '../engine/replayed-body.ts';
-import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
-import { noteReason } from './refusal-reason.ts';
+import { answerWithOAuthError, noteReason, type Step } from './endpoint-guards.ts';
 
 /** The engine's own limit for form bodies. */
 const maxFormBytes = 56 * 1024;

@@ -15,7 +15,7 @@ import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances.ts';
 import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
-import { answerWithOAuthError } from './endpoint-guards.ts';
+import { answerWithOAuthError, noteReason } from './endpoint-guards.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import {
   compareSource,
@@ -25,7 +25,6 @@ import {
   keepAnswer,
   type TokenAnswer,
 } from './refresh-source.ts';
-import { noteReason } from './refusal-reason.ts';
 
 /** `allow` gives the first answer again, `end` ends the grant. */
 export type RepeatFromOtherAddress = 'allow' | 'end';

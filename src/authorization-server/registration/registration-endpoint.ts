@@ -121,18 +121,6 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
   };
 }
 
-/** Removes registration from the metadata document if nobody can register (RFC 8414 section 2; A5-03). */
-export const concealRegistration: Step = async (ctx, next) => {
-  await next();
-  if (ctx.status === 200) delete (ctx.body as { registration_endpoint?: string }).registration_endpoint;
-};
-
-/** The token endpoint has no 403: a client that may not be used is told so with 400 (RFC 6749 section 5.2). */
-export const refuseWith400: Step = async (ctx, next) => {
-  await next();
-  if (ctx.status === 403) ctx.status = 400;
-};
-
 /** Limits of a registration (T-060, T-062). */
 const limits = { bytes: 56 * 1024, levels: 8 } as const;
 
