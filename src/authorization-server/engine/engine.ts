@@ -6,11 +6,11 @@ import { createCookieSigner } from '../../crypto/secret.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
+import { restoreBody } from '../endpoints/form-body.ts';
 import { isClientSecretHash, matchesClientSecret } from '../operator-clients/client-secret.ts';
 import { compareLocalhostPorts } from '../tolerances.ts';
 import { setKnownScopes } from './engine-internals.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
-import { restoreBody } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
 /**

@@ -12,8 +12,7 @@ import {
   normalizeRegistration,
 } from '../client-metadata.ts';
 import { answerWithOAuthError, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
-import { BodyRefused, readBody } from '../endpoints/form-body.ts';
-import { replayBody } from '../engine/replayed-body.ts';
+import { BodyRefused, readBody, replayBody } from '../endpoints/form-body.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { tolerate } from '../tolerances.ts';
 import { type InvitedState, type RegistrationPolicy, refuseToken, requireInvitation } from './admission.ts';
