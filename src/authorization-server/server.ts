@@ -29,7 +29,7 @@ import {
 import { createEngine } from './engine/engine.ts';
 import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';
-import { grantKey, openPayload } from './engine/stored-names.ts';
+import { grantKey, openPayload } from './engine/stored-rows.ts';
 import { createAllowedBefore } from './interactions/make-grant.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createFindAbandonedGrants } from './interactions/registered-anew.ts';

@@ -16,7 +16,7 @@ import {
 } from '../endpoints/endpoint-guards.ts';
 import { ignoreHeadAndPrefetch } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
-import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
 import { createLimiter, type EndpointLimit, type Limit } from '../limits.ts';

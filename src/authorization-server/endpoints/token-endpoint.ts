@@ -9,7 +9,7 @@ import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
 import type { RefreshLoops, TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { isInGrace } from '../engine/refresh-grace.ts';
-import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-rows.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances.ts';
