@@ -1,6 +1,33 @@
 import type Database from 'better-sqlite3';
 import { setBounded } from '../../../collections/caches.ts';
-import type { ForeignCommits } from './data-version-watcher.ts';
+import type { ArtifactRow, Change } from '../../artifacts.ts';
+
+/**
+ * Returns a number that grows when another connection has committed, in the next turn of the event loop at the latest.
+ */
+export type ForeignCommits = () => number;
+
+/** Watches for commits of other connections (SQLite's `data_version`), at most once per turn of the event loop. */
+export function watchDataVersion(db: Database.Database): ForeignCommits {
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  let version = dataVersion.get();
+  let changes = 0;
+  let isOfTurn = false;
+  const look = (): void => {
+    const found = dataVersion.get();
+    if (found !== version) changes++;
+    version = found;
+  };
+  return () => {
+    if (isOfTurn) return changes;
+    look();
+    isOfTurn = true;
+    setImmediate(() => {
+      isOfTurn = false;
+    });
+    return changes;
+  };
+}
 
 /** Cached rows per table, about 1 KB each. */
 const maxKept = 1_000;
@@ -65,4 +92,130 @@ export function createRowCache(db: Database.Database, foreignCommits: ForeignCom
       return row;
     };
   };
+}
+
+/**
+ * Watches a table that is empty in many installations, so that requests need not query it.
+ * @returns returns true if the table is certainly empty, for readers outside a transaction; false for good once a row
+ * was seen
+ */
+export function createEmptyTableCheck(
+  db: Database.Database,
+  table: string,
+  foreignCommits: ForeignCommits,
+): () => boolean {
+  const some = db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).pluck();
+  let isUsed = false;
+  let emptyAt: number | undefined;
+  db.function(`note_use_of_${table}`, () => {
+    isUsed = true;
+    return null;
+  });
+  db.exec(
+    `CREATE TEMP TRIGGER watch_use_of_${table} AFTER INSERT ON main.${table} BEGIN SELECT note_use_of_${table}(); END`,
+  );
+  return () => {
+    if (isUsed) return false;
+    const commits = foreignCommits();
+    if (emptyAt === commits) return true;
+    isUsed = some.get() !== undefined;
+    emptyAt = commits;
+    return !isUsed;
+  };
+}
+
+/** Artifacts that this process wrote a moment ago. */
+export interface ArtifactCache {
+  /** Returns an unused, unchanged artifact; undefined if it was not written here or that is not certain. */
+  find(kind: string, id: string): ArtifactRow | undefined;
+  /**
+   * Call it before a commit of changes.
+   * @returns call it with true once they are durable: it caches the artifacts among them that were not forgotten since
+   */
+  expect(changes: readonly Change[]): (areDurable: boolean) => void;
+  /** Evicts an artifact that is about to be used. */
+  forget(kind: string, id: string): void;
+}
+
+/** Kinds that are presented once, soon after they were issued. */
+const presentedOnce: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken']);
+
+/** Maximum number of cached artifacts, about 1 KB each, and maximum size of one. */
+const artifactBounds = { rows: 2_000, bytes: 4_096 } as const;
+
+interface KeptArtifact {
+  row: ArtifactRow;
+  /** The removal mark of its kind from before the write. */
+  mark: number;
+}
+
+/**
+ * Creates the cache of new artifacts: redeeming a code or refresh token that was just issued reads nothing. It may
+ * return an artifact as unused although another process used it this very moment; the consuming write detects that, as
+ * with two concurrent readers of the database.
+ * @param removalMark returns a mark per kind that stays the same while no artifact of it was removed, or changed
+ * otherwise than by its use in this process
+ */
+export function createArtifactCache(removalMark: (kind: string) => number): ArtifactCache {
+  const kept = new Map<string, KeptArtifact>();
+  const expected = new Set<string>();
+  const nameOf = (kind: string, id: string): string => `${kind} ${id}`;
+
+  return {
+    find(kind, id) {
+      const known = kept.get(nameOf(kind, id));
+      return known && known.mark === removalMark(kind) ? known.row : undefined;
+    },
+    expect(changes) {
+      const rows: [string, KeptArtifact][] = [];
+      for (const change of changes) {
+        if (
+          change.type !== 'put' ||
+          !presentedOnce.has(change.kind) ||
+          change.payload.length > artifactBounds.bytes
+        )
+          continue;
+        const { kind, id, payload, expiresAt } = change;
+        const name = nameOf(kind, id);
+        expected.add(name);
+        // Writing an existing artifact changes the mark: a cached one is new, of revision 0.
+        rows.push([name, { row: { id, payload, revision: 0, expiresAt }, mark: removalMark(kind) }]);
+      }
+      return (areDurable) => {
+        for (const [name, row] of rows)
+          if (expected.delete(name) && areDurable) setBounded(kept, name, row, artifactBounds.rows);
+      };
+    },
+    forget(kind, id) {
+      const name = nameOf(kind, id);
+      expected.delete(name);
+      kept.delete(name);
+    },
+  };
+}
+
+/**
+ * Creates the counter of removed or rewritten artifacts of a connection, including those removed with their grant or
+ * account.
+ * @returns returns a mark per kind that stays the same while no artifact of the kind was removed or changed. Each
+ * commit of another connection changes it, because its content is unknown.
+ */
+export function createRemovalCounter(
+  db: Database.Database,
+  foreignCommits: ForeignCommits,
+): (kind: string) => number {
+  const changes = new Map<string, number>();
+  db.function('note_artifact', (kind: string) => {
+    changes.set(kind, (changes.get(kind) ?? 0) + 1);
+    return null;
+  });
+  // A temporary trigger belongs to this connection alone, and also fires for rows removed by a foreign key.
+  db.exec(
+    `CREATE TEMP TRIGGER note_removed_artifacts AFTER DELETE ON main.artifacts
+     BEGIN SELECT note_artifact(old.kind); END;
+     CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
+     BEGIN SELECT note_artifact(old.kind); END`,
+  );
+  // Both only grow, so the sum stays the same only if both do.
+  return (kind) => foreignCommits() + (changes.get(kind) ?? 0);
 }

@@ -10,11 +10,14 @@ import {
   type PutArtifact,
   usedRetentionSeconds,
 } from '../../artifacts.ts';
-import type { ForeignCommits } from '../connection/data-version-watcher.ts';
-import type { CacheRows } from '../connection/row-cache.ts';
+import {
+  type CacheRows,
+  createArtifactCache,
+  createRemovalCounter,
+  type ForeignCommits,
+} from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createIdentityChanges } from './accounts.ts';
-import { createArtifactCache, createRemovalCounter } from './artifact-cache.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './clients.ts';
 import { createUpstreamChanges } from './upstream-endings.ts';

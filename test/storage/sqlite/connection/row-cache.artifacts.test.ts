@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PutArtifact } from '../../../../src/storage/artifacts.ts';
-import { watchDataVersion } from '../../../../src/storage/sqlite/connection/data-version-watcher.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
 import {
   createArtifactCache,
   createRemovalCounter,
-} from '../../../../src/storage/sqlite/stores/artifact-cache.ts';
+  watchDataVersion,
+} from '../../../../src/storage/sqlite/connection/row-cache.ts';
 import { testFolderForFile } from '../../../support/folder.ts';
 
 const put = (id: string, more: Partial<PutArtifact> = {}): PutArtifact => ({
