@@ -175,6 +175,29 @@ function shortenedUrls(
 }
 
 /**
+ * Rewrites `resource` parameters to the canonical form of the resource they mean; unknown ones stay as they are and
+ * the engine refuses them (trap: the engine compares them as raw strings).
+ */
+export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  const asked = parameters.getAll('resource');
+  if (asked.every((value) => resources.find(value)?.resource === value)) return false;
+  const meant = asked
+    .flatMap((value) => splitJoined(value, resources))
+    .map((value) => resources.find(value)?.resource ?? value);
+  if (asked.length === meant.length && asked.every((value, index) => value === meant[index])) return false;
+  parameters.delete('resource');
+  for (const value of new Set(meant)) parameters.append('resource', value);
+  return true;
+}
+
+/** Takes a value apart that joins several resources of ours. */
+function splitJoined(value: string, resources: ResourceRegistry): string[] {
+  const parts = value.split(/[\s,]+/);
+  const isJoined = parts.length > 1 && parts.every((part) => resources.find(part) !== undefined);
+  return isJoined && tolerate('joinedResources', `resource ${value}`) ? parts : [value];
+}
+
+/**
  * Returns the engine's description of a resource.
  * @param found the resource, or undefined for an unknown indicator
  * @param requestedScope the `scope` of the authorization request; undefined on other requests
