@@ -8,6 +8,7 @@ import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';
 import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
+import { deviceGrantType } from './client-metadata.ts';
 import { createDeviceEndpoints, createDevicePolling } from './device/device-endpoints.ts';
 import { type EndpointLimits, rejectAsPage } from './endpoint-limits/endpoint-limits.ts';
 import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
@@ -29,7 +30,7 @@ import {
   refuseWith400,
   type Step,
 } from './endpoints/endpoint-guards.ts';
-import { takeEmptyPassword } from './endpoints/form-body.ts';
+import { onlyFor, takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import {
   completeMetadata,
@@ -235,7 +236,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
-        awaitBondOfRefresh({ upstreams, standing: linkStanding }),
+        onlyFor('refresh_token', awaitBondOfRefresh({ upstreams, standing: linkStanding })),
         createTokenEndpoint({
           artifacts,
           box,
@@ -248,7 +249,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           tokenLimit,
           refreshLoops: options.refreshLoops,
         }),
-        createDevicePolling({ artifacts, box }),
+        onlyFor(deviceGrantType, createDevicePolling({ artifacts, box })),
         at(enginePaths.token),
       ],
     },

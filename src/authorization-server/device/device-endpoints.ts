@@ -5,7 +5,6 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
-import { deviceGrantType } from '../client-metadata.ts';
 import {
   answerWithOAuthError,
   type Endpoint,
@@ -153,9 +152,9 @@ export interface DevicePollingOptions {
 }
 
 /**
- * Creates the step around the engine's token endpoint that keeps devices to their pace (`slow_down`), and ends the grant
- * of a device code that its own client sends again after it has expired, when the engine no longer looks whether it was
- * used (RFC 8628 section 3.5; T-029). It counts in memory: a poll writes nothing.
+ * Creates the step around the engine's token endpoint for requests of devices. It keeps them to their pace
+ * (`slow_down`), and ends the grant of a device code that its own client sends again after it has expired, when the
+ * engine no longer looks whether it was used (RFC 8628 section 3.5; T-029). It counts in memory: a poll writes nothing.
  */
 export function createDevicePolling({ artifacts, box }: DevicePollingOptions): Step {
   const polls = createLimiter({ times: 1, windowSeconds: pollIntervalSeconds - leewaySeconds });
@@ -171,9 +170,9 @@ export function createDevicePolling({ artifacts, box }: DevicePollingOptions): S
   return async (ctx, next) => {
     await next();
     const { params, client } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
-    if (ctx.status !== 400 || params?.grant_type !== deviceGrantType) return;
+    if (ctx.status !== 400) return;
     const { error } = ctx.body as { error?: string };
-    const id = hashSecret(kind, String(params.device_code ?? ''));
+    const id = hashSecret(kind, String(params?.device_code ?? ''));
     if (error === 'expired_token') await endReplayed(id, client?.clientId);
     if (error !== 'authorization_pending' || (await polls.take(id)) === 0) return;
     const description = `wait ${pollIntervalSeconds} seconds longer between two polls`;

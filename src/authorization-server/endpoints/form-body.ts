@@ -84,6 +84,17 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
   return undefined;
 }
 
+/**
+ * Creates a step of the token endpoint for requests of one grant type; it passes on all others.
+ * @param grantType `grant_type` of the request
+ */
+export function onlyFor(grantType: string, step: Step): Step {
+  return async (ctx, next) => {
+    const form = await readFormBody(ctx);
+    if (form) await (form.get('grant_type') === grantType ? step(ctx, next) : next());
+  };
+}
+
 /** Lets the engine read this form in place of the posted one. @param form what it is to read */
 export function replayForm(ctx: Context, form: URLSearchParams): void {
   replayBody(ctx, Buffer.from(form.toString()));
