@@ -17,7 +17,6 @@ import { createDispatch, type Dispatch, type PageFolder } from './dispatch.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
 import { type AcceptedCalls, createRefreshLoops, createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
-import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { createAdapters } from './engine/adapter.ts';
 import {
@@ -187,10 +186,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       engine.renewConfiguration();
     });
   }
-  const at =
-    (path: string): Step =>
-    (ctx) =>
-      engine.serve(ctx, path);
+  const { at } = engine;
 
   const limitOf = createEndpointLimits({
     limits,
