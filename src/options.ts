@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy, publicUrl } from './settings/addresses.ts';
 import { clientSettings } from './settings/clients.ts';
-import { clusterSettings } from './settings/cluster.ts';
 import { describeIssues, SettingsRefused, whenFieldsValid } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
 import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './settings/limits.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
+  clusterSettings,
   dangerousSettings,
   listenSettings,
   logSettings,

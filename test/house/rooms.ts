@@ -53,7 +53,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'cluster',
-    doors: ['cluster/index.ts'],
+    doors: ['cluster/forwarding.ts', 'cluster/node.ts'],
     may: ['storage', 'observability'],
     mayTypesOf: ['mcp'],
     neverPackages: [...web, engine, ...nativePackages],

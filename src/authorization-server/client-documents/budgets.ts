@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { networkOf } from '../../net/address.ts';
-import { createAddressLimiter, createSharedAddresses } from '../endpoint-limits/address-limiter.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import { createAddressLimiter, createLimiter, createSharedAddresses, type Limit } from '../limits.ts';
 import { DocumentRefused } from './document.ts';
 
 /** Limits of document fetches on behalf of others. */

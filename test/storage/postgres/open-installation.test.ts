@@ -1,9 +1,12 @@
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { generateMasterKey } from '../../../src/crypto/master-key.ts';
 import { type StorageSettings, storageSettings } from '../../../src/settings/storage.ts';
-import { masterKeyFile, openPostgresInstallation } from '../../../src/storage/postgres/open-installation.ts';
+import {
+  generateMasterKey,
+  masterKeyFile,
+  openPostgresInstallation,
+} from '../../../src/storage/postgres/open-installation.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
 

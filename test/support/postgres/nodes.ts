@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { generateMasterKey, parseMasterKey } from '../../../src/crypto/master-key.ts';
 import type { SealingKey } from '../../../src/crypto/sealed-box.ts';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { openPostgres } from '../../../src/storage/postgres/index.ts';
+import { generateMasterKey, parseMasterKey } from '../../../src/storage/postgres/open-installation.ts';
 import { type Balancer, startBalancer } from '../balancer.ts';
 import { type RunningGatehouse, startGatehouse } from '../gatehouse.ts';
 

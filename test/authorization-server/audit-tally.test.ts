@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createAuditTally, maxKinds, tallyWindowMs } from '../../src/authorization-server/audit-trail.ts';
+import { createAuditTally, maxKinds, tallyWindowMs } from '../../src/authorization-server/audit-tally.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

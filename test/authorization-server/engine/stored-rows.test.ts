@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-rows.ts';
 
 it('a grant is stored under a hash of its own kind, and a payload is tied to its row', () => {
   expect(grantKey('g')).toMatch(/^[\w-]{43}$/);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type AuditTrailOptions, createAuditTrail } from '../../src/authorization-server/audit-trail.ts';
+import { type AuditTrailOptions, createAuditTrail } from '../../src/authorization-server/audit.ts';
 import { commitWrites } from '../../src/authorization-server/engine/write-set.ts';
 import type { ArtifactStore, Change } from '../../src/storage/artifacts.ts';
 import type { AuditEntry } from '../../src/storage/audit.ts';

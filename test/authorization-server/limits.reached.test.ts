@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createReached } from '../../../src/authorization-server/endpoint-limits/answers.ts';
+import { createReached } from '../../src/authorization-server/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,35 @@
-import { setBounded } from '../../collections/caches.ts';
+import { memoizeLast, setBounded } from '../../collections/caches.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+
+/** The stored name of a grant. */
+export const grantKey = memoizeLast((grantId) => hashSecret('Grant', grantId));
+
+/** Returns the stored name of an initial access token. */
+export function invitationId(token: string): string {
+  return hashSecret('InitialAccessToken', token);
+}
+
+/** A row as far as its payload goes. */
+export interface SealedRow {
+  id: string;
+  payload: Uint8Array;
+}
+
+/** Returns the context that binds a sealed payload to its row. */
+export function payloadContext(kind: string, id: string): string {
+  return `${kind}:${id}`;
+}
+
+/**
+ * Opens a stored row.
+ * @param kind kind of the row, for which its payload was sealed
+ * @returns the sealed value; the caller knows its shape
+ * @throws SealBroken if no key opens it
+ */
+export function openPayload<T>(box: SealedBox, kind: string, { id, payload }: SealedRow): T {
+  return JSON.parse(box.open(payload, payloadContext(kind, id))) as T;
+}
 
 /** The payloads of stored rows of a kind. */
 export interface SealedPayloads {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serveTolerantly, tolerate } from '../../../src/authorization-server/tolerances/tolerate.ts';
+import { serveTolerantly, tolerate } from '../../src/authorization-server/tolerances.ts';
 
 describe('a request', () => {
   it('is let through with what is on, and the list says with what, each once', async () => {

@@ -1,8 +1,7 @@
 import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
-import type { AuditLog } from '../audit.ts';
+import { deviceGrantType } from '../client-metadata.ts';
 import { responseModes } from './authorization-endpoint.ts';
-import { errorOf, type Step } from './endpoint-guards.ts';
-import { reasonOf } from './refusal-reason.ts';
+import type { Step } from './endpoint-guards.ts';
 
 /** For documents that are the same for everybody: short, so that a new key or endpoint is seen soon (T-115, T-178). */
 export const publishForAMoment: Step = async (ctx, next) => {
@@ -47,18 +46,20 @@ export const completeMetadata: Step = async (ctx, next) => {
   metadata.introspection_endpoint_auth_signing_alg_values_supported = algorithms;
 };
 
-/** Error codes that tell a polling device to wait (RFC 8628 section 3.5); they are no failures. */
-const waitingErrors = ['authorization_pending', 'slow_down'];
+/** Removes registration from the metadata document if nobody can register (RFC 8414 section 2; A5-03). */
+export const concealRegistration: Step = async (ctx, next) => {
+  await next();
+  if (ctx.status === 200) delete (ctx.body as { registration_endpoint?: string }).registration_endpoint;
+};
 
 /**
- * Notes in the audit log that a token request was refused, with which error and, as far as it is known, why.
- * A device that waits is not refused.
+ * Leaves the device flow out of our metadata, if it is switched off. The engine keeps the grant type: clients that have
+ * registered it go on to work otherwise.
  */
-export function auditTokenRefusal(audit: AuditLog): Step {
-  return async (ctx, next) => {
-    await next();
-    const error = errorOf(ctx);
-    if (error === undefined || waitingErrors.includes(error)) return;
-    audit('token.refused', ctx, { error, reason: reasonOf(ctx) });
-  };
-}
+export const withdrawDeviceFlow: Step = async (ctx, next) => {
+  await next();
+  const metadata = ctx.body as { device_authorization_endpoint?: string; grant_types_supported?: string[] };
+  if (ctx.status !== 200) return;
+  delete metadata.device_authorization_endpoint;
+  metadata.grant_types_supported = metadata.grant_types_supported?.filter((type) => type !== deviceGrantType);
+};

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { type Aliases, buildAliases, resolveAliases } from '../../src/app/well-known.ts';
+import { type Aliases, buildAliases, resolveAliases } from '../../src/app/paths.ts';
 
 /** Where the aliases lead. */
 const targets = (aliases: Aliases): Record<string, string> =>

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
-import { reasonOf } from '../../../src/authorization-server/endpoints/refusal-reason.ts';
+import { reasonOf } from '../../../src/authorization-server/endpoints/endpoint-guards.ts';
 
 /** The reason of a refusal of the engine. */
 const reason = (grantError: object) => reasonOf({ state: { grantError } } as unknown as Context);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressLimiter } from '../../../src/authorization-server/endpoint-limits/address-limiter.ts';
-import type { Limiter } from '../../../src/authorization-server/limits.ts';
+import { createAddressLimiter, type Limiter } from '../../src/authorization-server/limits.ts';
 
 const create = (): Limiter =>
   createAddressLimiter({ times: 2, windowSeconds: 60 }, (address) => address === '192.0.2.1');

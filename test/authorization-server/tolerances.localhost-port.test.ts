@@ -1,7 +1,6 @@
 import Provider from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
-import { compareLocalhostPorts } from '../../../src/authorization-server/tolerances/tolerances.ts';
-import { serveTolerantly } from '../../../src/authorization-server/tolerances/tolerate.ts';
+import { compareLocalhostPorts, serveTolerantly } from '../../src/authorization-server/tolerances.ts';
 
 const provider = new Provider('http://localhost', {
   clients: [

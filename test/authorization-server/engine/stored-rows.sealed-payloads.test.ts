@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { createRememberedPayloads } from '../../../src/authorization-server/engine/sealed-payloads.ts';
-import { payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import {
+  createRememberedPayloads,
+  payloadContext,
+} from '../../../src/authorization-server/engine/stored-rows.ts';
 import { createSealedBox, SealBroken } from '../../../src/crypto/sealed-box.ts';
 
 function start() {

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createTolerances,
-  type ToleranceSwitches,
-} from '../../../src/authorization-server/tolerances/tolerances.ts';
-import { createLogger } from '../../../src/observability/logger.ts';
+import { createTolerances, type ToleranceSwitches } from '../../src/authorization-server/tolerances.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 
 function watched(switches: ToleranceSwitches = {}) {
   const lines: string[] = [];

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
 import {
   createEmptyTableCheck,
   watchDataVersion,
-} from '../../../../src/storage/sqlite/connection/data-version-watcher.ts';
-import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
+} from '../../../../src/storage/sqlite/connection/row-cache.ts';
 import { testFolderForFile } from '../../../support/folder.ts';
 
 it('commits of other connections are seen in the next turn of the event loop, and own ones are none', async () => {

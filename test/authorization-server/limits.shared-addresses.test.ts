@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSharedAddresses } from '../../../src/authorization-server/endpoint-limits/address-limiter.ts';
+import { createSharedAddresses } from '../../src/authorization-server/limits.ts';
 
 const isShared = createSharedAddresses([
   '160.79.104.0/21',

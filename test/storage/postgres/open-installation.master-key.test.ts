@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { generateMasterKey, parseMasterKey } from '../../src/crypto/master-key.ts';
+import { generateMasterKey, parseMasterKey } from '../../../src/storage/postgres/open-installation.ts';
 
 describe('a master key', () => {
   it('is read as base64url, base64 or hexadecimal, with a line end, and has the same id in each form', () => {

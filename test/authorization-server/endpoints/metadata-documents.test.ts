@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import compose from 'koa-compose';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { keepDocument } from '../../../src/authorization-server/endpoints/endpoint-answers.ts';
+import { keepDocument } from '../../../src/authorization-server/endpoints/metadata-documents.ts';
 
 /** Serves a document that says how often it was put together; a path `/503` fails. */
 async function serveDocument(current: () => unknown = () => undefined) {
