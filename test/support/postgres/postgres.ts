@@ -128,7 +128,7 @@ async function queryAt(url: string, sql: string): Promise<unknown[]> {
 }
 
 /** Creates a database of a name that no other test has. */
-async function createDatabaseAt(url: string): Promise<string> {
+export async function createDatabaseAt(url: string): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await queryAt(url, `CREATE DATABASE ${name}`);
   return url.replace(/[^/]+$/, name);
