@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinCluster } from '../../src/cluster/node.ts';
 import type { NodeStore } from '../../src/storage/nodes.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
+import { StorageUnavailable } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { session, wide } from '../storage/contract/mcp-session.ts';
 
@@ -36,15 +37,15 @@ describe('a node', () => {
       await join(store, '10.0.0.1:1'),
       await join(store, '10.0.0.2:2'),
     ];
-    expect(await here.sessions.claim('s')).toBe(true);
-    expect(await there.sessions.claim('s')).toBe(false);
+    await here.sessions.claim('s');
+    await expect(there.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
     expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
     expect(await here.ownerOf('s')).toBeUndefined();
     expect(await here.ownerOf('t')).toBeUndefined();
     here.sessions.release('s');
-    await expect.poll(() => there.sessions.claim('s')).toBe(true);
+    await expect.poll(() => there.sessions.claim('s').catch((error: unknown) => error)).toBeUndefined();
     await there.leave();
-    expect(await here.sessions.claim('s')).toBe(true);
+    await here.sessions.claim('s');
   });
 
   it('asks again for an owner that could not be reached', async () => {
@@ -84,6 +85,6 @@ describe('a node', () => {
     await storage.nodes.beat(other);
     line.isCut = false;
     await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
-    expect(await node.sessions.claim('s')).toBe(false);
+    await expect(node.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
   });
 });
