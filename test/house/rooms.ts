@@ -53,7 +53,6 @@ export const rooms: readonly Room[] = [
       'client/quote.ts',
       'client/url-policy.ts',
       'client/client-key.ts',
-      'client/transports/connect-errors.ts',
       'client/transports/exact-numbers.ts',
       'client/transports/param-headers.ts',
       'client/transports/session-memory.ts',
