@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -117,6 +118,19 @@ describe('the package as a stranger gets it', () => {
     expect(names.filter((name) => ['src', 'test', 'scripts', 'node_modules', '.ci'].includes(name))).toEqual(
       [],
     );
+  });
+
+  it('has a client that loads no module of Node, and a thread beside its other programs', () => {
+    const dist = join(consumer, 'node_modules/mcp-gatehouse/dist');
+    const loaded = new Set(['./client.js']);
+    for (const file of loaded) {
+      if (!file.startsWith('./')) continue;
+      const code = readFileSync(join(dist, file), 'utf8');
+      for (const [, to = ''] of code.matchAll(/^(?:import|export)\b[^;]*?"([^"]+)";$/gm)) loaded.add(to);
+    }
+    expect(loaded).toContain('oauth4webapi');
+    expect([...loaded].filter((name) => name.startsWith('node:'))).toEqual([]);
+    expect(readdirSync(dist)).toContain('argument-thread.js');
   });
 
   it('serves with one command: healthy, and an unknown client gets a page', async () => {
