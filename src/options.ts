@@ -128,7 +128,8 @@ export type Settings = z.output<typeof settingsSchema>;
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
 export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
-  const parsed = settingsSchema.safeParse(input);
+  // Settings are parsed once: to compile the schema first would take longer.
+  const parsed = settingsSchema.safeParse(input, { jitless: true });
   if (!parsed.success)
     throw new SettingsRefused([
       ...describeIssues(parsed.error.issues, { schema: settingsSchema, input, namesBeside }),

@@ -1,6 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import type { Context, Next } from 'koa';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+// Not the index of the package: it loads a limiter for each database.
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js';
 import { memoizeLast } from '../collections/caches.ts';
 
 /** A limit of frequency. */
