@@ -130,7 +130,7 @@ const rules: readonly Rule[] = [
   {
     work: 'sessions opened',
     rule: 'times SDK v1 session',
-    wanted: 5,
+    wanted: 2,
     bound: 'least',
     reach: overBest('sessions opened', ['sdk1 session']),
   },
@@ -151,14 +151,21 @@ const rules: readonly Rule[] = [
   {
     work: 'code exchange',
     rule: 'times oidc-provider FULL',
-    wanted: 2.5,
+    wanted: 1.2,
     bound: 'least',
     reach: overBest('code exchange', oidcProvider),
   },
   {
+    work: 'code exchange',
+    rule: 'times better-auth',
+    wanted: 5,
+    bound: 'least',
+    reach: overBest('code exchange', ['better-auth NORMAL']),
+  },
+  {
     work: 'refresh',
     rule: 'times oidc-provider FULL',
-    wanted: 2.5,
+    wanted: 1.2,
     bound: 'least',
     reach: overBest('refresh', oidcProvider),
   },
@@ -207,7 +214,7 @@ const rules: readonly Rule[] = [
   {
     work: 'gateway to HTTP',
     rule: 'times the library of mcp-proxy',
-    wanted: 4,
+    wanted: 3,
     bound: 'least',
     reach: overBest('gateway to HTTP', ['mcp-proxy library']),
   },
@@ -218,7 +225,13 @@ const rules: readonly Rule[] = [
     bound: 'most',
     reach: own('memory, idle person'),
   },
-  { work: 'cold start', rule: 'ms', wanted: 400, bound: 'most', reach: own('cold start') },
+  {
+    work: 'cold start',
+    rule: 'times SDK v1 session',
+    wanted: 1.3,
+    bound: 'most',
+    reach: overBest('cold start', ['sdk1 session']),
+  },
 ];
 
 /** Holds the rows of one run against our goals; those whose rows are missing are left out. */
