@@ -21,14 +21,27 @@ const tls = {
 /** Identity that a node names in the handshake. */
 const identity = 'gatehouse-node';
 
-/** Header with the address of the client, as the node that it asked found it. */
-const clientAddressHeader = 'x-gatehouse-client-address';
+/** Headers of ours: the address of the client as the node that was asked found it, and the node that is meant. */
+const own = { clientAddress: 'x-gatehouse-client-address', node: 'x-gatehouse-node' } as const;
 
-/** Headers of one connection (RFC 9110 section 7.6.1), and that of ours. */
-const hopByHop = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-  clientAddressHeader,
+/** Headers of one connection (RFC 9110 section 7.6.1), the framing, which each connection has of its own, and ours. */
+const dropped = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'],
+  ...['transfer-encoding', 'content-length'],
+  ...Object.values(own),
 ]);
+
+/** Headers that a `Connection` header cannot take away. */
+const kept = new Set(['authorization', 'content-type', 'host', 'mcp-session-id']);
+
+/** Methods whose requests have no body here: Node would not frame one. */
+const bodiless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
+
+/** Pause between the looks whether the other node is alive, in milliseconds. */
+const aliveMs = 1_000;
+
+/** Maximum number of sessions whose node is looked for at once; further requests are refused. */
+const maxSearches = 50;
 
 /** Maximum time to connect to another node, in milliseconds. */
 const connectMs = 2_000;
@@ -44,8 +57,11 @@ export interface NodePort {
   port: number;
   /** Returns the client address of a request that another node has forwarded; undefined for other requests. */
   clientAddressOf(request: IncomingMessage): string | undefined;
-  /** Serves forwarded requests from now on. */
-  serve(listener: RequestListener): void;
+  /**
+   * Serves forwarded requests from now on.
+   * @param isFor returns whether requests for a node, by its id, may be served here at this moment
+   */
+  serve(listener: RequestListener, isFor: (nodeId: string) => boolean): void;
   close(): void;
 }
 
@@ -75,9 +91,13 @@ export async function openNodePort({
     server,
     port: (server.address() as AddressInfo).port,
     clientAddressOf: (request) =>
-      forwarded.has(request) ? String(request.headers[clientAddressHeader] ?? 'unknown') : undefined,
-    serve(listener) {
+      forwarded.has(request) ? String(request.headers[own.clientAddress] ?? 'unknown') : undefined,
+    serve(listener, isFor) {
       server.on('request', (request, response) => {
+        if (!isFor(String(request.headers[own.node]))) {
+          refuse(response);
+          return;
+        }
         forwarded.add(request);
         listener(request, response);
       });
@@ -124,6 +144,8 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     checkServerIdentity: () => undefined,
   });
 
+  let searches = 0;
+
   function forward(
     to: NodeRow,
     session: NamedSession,
@@ -140,7 +162,8 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       path: incoming.url,
       headers: [
         ...forwardedHeaders(incoming),
-        ...['X-Gatehouse-Client-Address', findClientAddress(incoming)],
+        ...framingOf(incoming),
+        ...[own.clientAddress, findClientAddress(incoming), own.node, to.id],
       ],
       setHost: false,
     });
@@ -149,6 +172,11 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       if (!socket.connecting) clearTimeout(connecting);
       else socket.once('secureConnect', () => clearTimeout(connecting));
     });
+    // A machine that is lost closes no connection.
+    const watching = setInterval(async () => {
+      const isAlive = await node.find(to.id).catch(() => undefined);
+      if (!isAlive) outgoing.destroy(new Error('the node is not alive any more'));
+    }, aliveMs);
     const fail = (error: Error): void => {
       clearTimeout(connecting);
       if (response.headersSent || response.destroyed) {
@@ -161,15 +189,20 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     };
     outgoing.once('error', fail);
     outgoing.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, forwardedHeaders(answer));
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
+        ...forwardedHeaders(answer),
+        ...lengthOf(answer),
+      ]);
       response.flushHeaders();
       pipeline(answer, response, () => undefined);
     });
     // A client that is gone ends the request at the other node as well.
     response.once('close', () => {
+      clearInterval(watching);
       if (!response.writableFinished) outgoing.destroy();
     });
-    pipeline(incoming, outgoing, () => undefined);
+    if (hasBody(incoming)) pipeline(incoming, outgoing, () => undefined);
+    else outgoing.end();
   }
 
   return {
@@ -180,15 +213,25 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
           listener(incoming, response);
           return;
         }
-        if (!node.isCurrent()) {
+        if (hasBody(incoming) && bodiless.has(incoming.method ?? '')) {
+          response.writeHead(400, { 'Content-Type': 'application/json', Connection: 'close' });
+          response.end(
+            `{"error":"invalid_request","error_description":"A ${incoming.method} request here has no body."}`,
+          );
+          return;
+        }
+        if (!node.isCurrent() || searches >= maxSearches) {
           refuse(response);
           return;
         }
+        searches++;
         const finding = 'key' in session ? node.ownerOf(session.key) : node.find(session.nodeId);
-        finding.then(
-          (owner) => (owner ? forward(owner, session, incoming, response) : listener(incoming, response)),
-          () => refuse(response),
-        );
+        finding
+          .finally(() => searches--)
+          .then(
+            (owner) => (owner ? forward(owner, session, incoming, response) : listener(incoming, response)),
+            () => refuse(response),
+          );
       };
     },
     close: () => agent.destroy(),
@@ -201,13 +244,31 @@ function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
     .toLowerCase()
     .split(',')
     .map((name) => name.trim());
-  const kept: string[] = [];
+  const forwarded: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (hopByHop.has(name) || named.includes(name)) continue;
-    kept.push(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+    if (dropped.has(name) || (named.includes(name) && !kept.has(name))) continue;
+    forwarded.push(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   }
-  return kept;
+  return forwarded;
+}
+
+/** Returns whether a request has a body (RFC 9112 section 6). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Returns the length of a message as a header, if it has one; Node has checked that it is a number. */
+function lengthOf({ headers }: IncomingMessage): string[] {
+  const length = headers['content-length'];
+  return length === undefined || headers['transfer-encoding'] !== undefined ? [] : ['Content-Length', length];
+}
+
+/** Returns the header that frames the body of a forwarded request: exactly one, of our own. */
+function framingOf(incoming: IncomingMessage): string[] {
+  if (!hasBody(incoming)) return bodiless.has(incoming.method ?? '') ? [] : ['Content-Length', '0'];
+  const length = lengthOf(incoming);
+  return length.length > 0 ? length : ['Transfer-Encoding', 'chunked'];
 }
 
 /** Answers that the session cannot be served at this moment. */

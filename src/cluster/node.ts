@@ -13,6 +13,9 @@ const beatMs = 1_000;
  */
 const fenceMs = leaseSeconds * 1000 - 1_000;
 
+/** Pause between the looks whether the fence has come, in milliseconds. */
+const fenceLookMs = 200;
+
 /** Time for which the owner of a session is remembered, in milliseconds. */
 const ownerMs = 1_000;
 
@@ -52,7 +55,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const { store, address, version, now, logger } = options;
   const row: NodeRow = { id: randomUUID(), address, version, startedAt: now() };
   const held = new Set<string>();
-  const owners = new Map<string, { owner: NodeRow; until: number }>();
+  const owners = new Map<string, { owner: NodeRow | undefined; until: number }>();
   const lost = new Set<() => void>();
   let others: readonly NodeRow[] = [];
   let listedUntil = 0;
@@ -82,15 +85,21 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
 
   function beatAgain(): void {
     timer = setTimeout(async () => {
-      const wasCurrent = isCurrent();
-      if (!wasCurrent) loseAll();
       await beat().catch((error: unknown) => {
-        if (wasCurrent) logger.warn({ err: error }, 'this node could not renew its lease');
+        if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
       });
       if (!hasLeft) beatAgain();
     }, beatMs);
     timer.unref();
   }
+
+  // By a timer of its own: a beat may wait for its answer for long.
+  let wasCurrent = true;
+  const fence = setInterval(() => {
+    if (wasCurrent && !isCurrent()) loseAll();
+    wasCurrent = isCurrent();
+  }, fenceLookMs);
+  fence.unref();
 
   await beat();
   beatAgain();
@@ -101,9 +110,9 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     sessions: {
       processId: row.id,
       async claim(key) {
-        if ((await store.claimSession(key, row.id)) === 'taken')
-          throw new StorageUnavailable('another node serves this session');
-        held.add(key);
+        const outcome = await store.claimSession(key, row.id);
+        if (outcome === 'taken') throw new StorageUnavailable('another node serves this session');
+        if (outcome === 'claimed') held.add(key);
       },
       release(key) {
         if (!held.delete(key) || hasLeft) return;
@@ -111,6 +120,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
           .releaseSessions([key], row.id)
           .catch((error: unknown) => logger.warn({ err: error }, 'an MCP session could not be released'));
       },
+      holds: (key) => held.has(key),
       onLost(callback) {
         lost.add(callback);
         return () => lost.delete(callback);
@@ -120,8 +130,8 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
       if (held.has(key)) return undefined;
       const known = owners.get(key);
       if (known && known.until > performance.now()) return known.owner;
-      const owner = await store.ownerOf(key);
-      if (!owner || owner.id === row.id) return undefined;
+      const found = await store.ownerOf(key);
+      const owner = found?.id === row.id ? undefined : found;
       if (owners.size >= maxOwners) owners.clear();
       owners.set(key, { owner, until: performance.now() + ownerMs });
       return owner;
@@ -138,6 +148,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     async leave() {
       hasLeft = true;
       clearTimeout(timer);
+      clearInterval(fence);
       await store.leave(row.id);
     },
   };

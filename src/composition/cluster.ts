@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { paths } from '../app/paths.ts';
 import { deriveNodeKey, forwardSessions, type NamedSession, openNodePort } from '../cluster/forwarding.ts';
 import { joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
@@ -32,7 +33,9 @@ export interface Cluster {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Takes no more requests of other nodes, and gives up all sessions. */
+  /** Takes no more requests of other nodes. */
+  stopServing(): void;
+  /** Gives up all sessions, and leaves the other nodes. */
   close(): Promise<void>;
 }
 
@@ -45,8 +48,13 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
       ownership: undefined,
       findClientAddress,
       serve: (listener) => listener,
+      stopServing: () => undefined,
       close: async () => undefined,
     };
+  if (address === undefined && ['0.0.0.0', '::'].includes(host))
+    throw new SettingsRefused([
+      `cluster.address: is required if cluster.host is ${host}: name the address at which other nodes reach this one`,
+    ]);
   const reachedAt = typeof address === 'object' ? environment[address.env] : (address ?? host);
   if (reachedAt === undefined || reachedAt === '')
     throw new SettingsRefused(['cluster.address: the variable that it names is not set']);
@@ -59,26 +67,38 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
     nodePort.close();
     throw error;
   });
+  let isServing = false;
+  let isStopping = false;
   const forwarding = forwardSessions({ node, key, sessionOf, findClientAddress, logger });
   return {
     ownership: node.sessions,
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
-      nodePort.serve(listener);
+      // Of several servers that are attached, one serves the other nodes.
+      if (!isServing) nodePort.serve(listener, (id) => id === node.id && node.isCurrent() && !isStopping);
+      isServing = true;
       return forwarding.wrap(listener);
     },
+    stopServing() {
+      isStopping = true;
+    },
     async close() {
+      isStopping = true;
       nodePort.close();
       forwarding.close();
-      await node.leave();
+      await node
+        .leave()
+        .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
     },
   };
 }
 
-/** Returns the session that a request names: in the header, or for HTTP+SSE in the query. */
+/** Returns the session that a request of an MCP endpoint names: in the header, or for HTTP+SSE in the query. */
 function sessionOf({ headers, url = '' }: IncomingMessage): NamedSession | undefined {
+  const [path = ''] = url.split('?', 1);
   const id = headers['mcp-session-id'];
-  if (typeof id === 'string' && id !== '') return { key: hashSessionId(id) };
+  if (path.endsWith(paths.mcp) && typeof id === 'string' && id !== '') return { key: hashSessionId(id) };
+  if (!path.endsWith(paths.messages)) return undefined;
   const ofStream = /[?&]sessionId=([^&#]{1,200})/.exec(url)?.[1];
   const nodeId = ofStream && processOfSse(ofStream);
   return nodeId === undefined || nodeId === '' ? undefined : { nodeId };

@@ -73,6 +73,8 @@ function describeCause(cause: Error | string): object | string {
  */
 function describeError(error: Error): object {
   const { code, ...described } = pino.stdSerializers.err(error);
+  // PostgreSQL quotes the values of a row in them.
+  for (const name of ['detail', 'where', 'hint', 'internalQuery']) delete described[name];
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code);
   return withoutSecrets(named ? { ...described, errorCode: code } : described);
 }

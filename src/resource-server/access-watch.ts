@@ -69,8 +69,8 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const watched = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
-  /** Time of the last check that succeeded, by `performance.now()`. */
-  let lookedAt = 0;
+  /** Time of the first check that failed since one succeeded, by `performance.now()`. */
+  let failingSince: number | undefined;
 
   const end = (ended: readonly Watched[]): void => {
     for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
@@ -107,10 +107,11 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const lookOnce = async (): Promise<void> => {
     try {
       await look();
-      lookedAt = performance.now();
+      failingSince = undefined;
     } catch (error) {
       logger.warn({ err: error }, 'open streams could not be checked');
-      if (performance.now() - lookedAt > blindMs)
+      failingSince ??= performance.now();
+      if (performance.now() - failingSince > blindMs)
         end([...watched].filter(({ authInfo }) => authInfo.tokenId !== undefined));
     }
   };
@@ -131,7 +132,6 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     watch(authInfo, onEnd, renewal) {
       const endsAt = authInfo.expiresAt + (renewal?.seconds ?? 0);
       const entry: Watched = { authInfo, onEnd, endsAt, ...(renewal && { renewal }) };
-      if (watched.size === 0) lookedAt = performance.now();
       watched.add(entry);
       lookAgainLater();
       return () => void watched.delete(entry);

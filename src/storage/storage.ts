@@ -39,7 +39,10 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** The database cannot take the write now (busy, full, unreadable). Nothing was written; the caller may retry. */
+/**
+ * The database cannot take the write now (busy, full, unreadable). Nothing was written, and the caller may retry; only if
+ * the connection to a server was lost in a commit, as the message says then, that is not known.
+ */
 export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectPlain } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deriveNodeKey, forwardSessions, type NodePort, openNodePort } from '../../src/cluster/forwarding.ts';
@@ -10,7 +11,7 @@ const key = deriveNodeKey('a key that both have');
 
 async function openPort(listener: RequestListener, portKey = key): Promise<NodePort> {
   const nodePort = await openNodePort({ host: '127.0.0.1', port: 0, key: portKey });
-  nodePort.serve(listener);
+  nodePort.serve(listener, (id) => id === 'other');
   onTestFinished(() => nodePort.close());
   return nodePort;
 }
@@ -24,6 +25,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
     isCurrent: () => true,
     ownerOf: async (session: string) => (session === 'elsewhere' ? owner : undefined),
     forgetOwner: (session: string) => void forgotten.push(session),
+    find: async () => owner,
     ...more,
   } as ClusterNode;
   const forwarding = forwardSessions({
@@ -143,7 +145,85 @@ describe('a request', () => {
   });
 });
 
+describe('the body of a request', () => {
+  /** Sends bytes to a public port, and gives what came back within half a second. */
+  async function send(url: string, text: string): Promise<string> {
+    const socket = connectPlain(Number(new URL(url).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let heard = '';
+    socket.on('data', (chunk) => {
+      heard += String(chunk);
+    });
+    socket.write(text);
+    await sleep(500);
+    return heard;
+  }
+
+  const inner = 'POST /inner HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\n\r\n';
+
+  it.each(['GET', 'DELETE', 'HEAD', 'OPTIONS'])(
+    'of %s is refused, and nothing of it is a request of its own at the other node (T-131)',
+    async (method) => {
+      const seen: string[] = [];
+      const other = await openPort((incoming, response) => {
+        seen.push(`${incoming.method} ${incoming.url}`);
+        incoming.resume().on('end', () => response.end('served there'));
+      });
+      const { url } = await startPublic(other.port);
+      const head = `${method} /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: elsewhere\r\n`;
+      const chunk = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`;
+      for (const framing of [
+        `Transfer-Encoding: chunked\r\n\r\n${chunk}`,
+        `Content-Length: ${inner.length}\r\n\r\n${inner}`,
+        `Content-Length: ${inner.length}\r\nConnection: keep-alive, content-length\r\n\r\n${inner}`,
+      ])
+        expect(await send(url, head + framing)).toMatch(/^HTTP\/1\.1 400 /);
+      expect(await (await fetch(url, { method: 'POST', headers: elsewhere, body: 'sound' })).text()).toBe(
+        'served there',
+      );
+      expect(seen).toEqual(['POST /']);
+    },
+  );
+
+  it.each([
+    ['chunked', `Transfer-Encoding: chunked\r\n\r\n5\r\nsound\r\n0\r\n\r\n`],
+    ['of a length', `Content-Length: 5\r\n\r\nsound`],
+    ['of a length that Connection names', `Content-Length: 5\r\nConnection: content-length\r\n\r\nsound`],
+    ['that waits to be asked for', `Content-Length: 5\r\nExpect: 100-continue\r\n\r\nsound`],
+  ])('of POST arrives in a framing of our own: %s (T-131)', async (_name, rest) => {
+    const seen: unknown[] = [];
+    const other = await openPort(async (incoming, response) => {
+      const { authorization } = incoming.headers;
+      seen.push([incoming.method, await textOf(incoming), authorization]);
+      response.end('served there');
+    });
+    const { url } = await startPublic(other.port);
+    const head = 'POST /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: elsewhere\r\nAuthorization: Bearer t\r\n';
+    for (let times = 0; times < 2; times++) expect(await send(url, head + rest)).toContain('served there');
+    expect(seen).toEqual([
+      ['POST', 'sound', 'Bearer t'],
+      ['POST', 'sound', 'Bearer t'],
+    ]);
+  });
+});
+
 describe('the port for other nodes', () => {
+  it('serves nothing that is meant for another node, or while this one may not serve', async () => {
+    let served = 0;
+    const nodePort = await openNodePort({ host: '127.0.0.1', port: 0, key });
+    onTestFinished(() => nodePort.close());
+    nodePort.serve(
+      (_request, response) => {
+        served++;
+        response.end();
+      },
+      () => false,
+    );
+    const { url } = await startPublic(nodePort.port);
+    expect((await fetch(url, { headers: elsewhere })).status).toBe(503);
+    expect(served).toBe(0);
+  });
+
   it('is of use to nobody without the key of the installation, in TLS or in the clear', async () => {
     let served = 0;
     const nodePort = await openPort((_request, response) => {
@@ -155,6 +235,7 @@ describe('the port for other nodes', () => {
       node: {
         isCurrent: () => true,
         ownerOf: async () => ({ id: 'x', address: `127.0.0.1:${nodePort.port}`, version: '1', startedAt: 1 }),
+        find: async () => undefined,
         forgetOwner: () => undefined,
       } as unknown as ClusterNode,
       key: randomBytes(32),

@@ -46,6 +46,11 @@ describe('the nodes of an installation', () => {
     }
   });
 
+  it('need an address if they listen on all addresses: another node cannot connect to those', async () => {
+    for (const host of ['0.0.0.0', '::'])
+      await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
+  });
+
   it('need the variable that is to hold their address', async () => {
     await expect(compose({ port: 0, address: { env: 'POD_IP' } })).rejects.toThrow(/cluster\.address/);
   });

@@ -58,6 +58,8 @@ export interface SessionOwnership {
   claim(key: string): Promise<void>;
   /** Lets go of a session: any process may take it then. */
   release(key: string): void;
+  /** Returns whether this process has a session. */
+  holds(key: string): boolean;
   /**
    * Registers a callback for the loss of all sessions: this process was cut off for so long that others may have them.
    * @returns removes it
@@ -109,8 +111,9 @@ const maxAttempts = 3;
  * and the SHA-256 of the id.
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
-  const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const { conversations, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
   const { inUse = createSessionsInUse(), ownership } = options;
+  const store = ownership ? writeOwnSessions(options.store, ownership) : options.store;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
   let sweptAt = 0;
@@ -140,13 +143,20 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session;
   };
 
+  /** Sessions whose servers are being closed, by their keys: they are restored afterwards. */
+  const releasing = new Map<string, Promise<void>>();
   const release = async (session: Session): Promise<void> => {
-    held.delete(session.id);
-    await session.end().catch((error: unknown) => {
-      logger.warn({ err: error }, 'an MCP server failed to close');
-    });
-    // Last, so that no other process restores a session that still runs here.
-    ownership?.release(session.key);
+    if (held.get(session.id) === session) held.delete(session.id);
+    const closing = session
+      .end()
+      .catch((error: unknown) => {
+        logger.warn({ err: error }, 'an MCP server failed to close');
+      })
+      // Last, so that no other process restores a session that still runs here.
+      .then(() => ownership?.release(session.key))
+      .finally(() => releasing.delete(session.key));
+    releasing.set(session.key, closing);
+    await closing;
   };
   /** Removes a session from the storage. Meanwhile no request restores it. */
   const forget = async (key: string): Promise<void> => {
@@ -171,6 +181,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     }
     const initialize = seal.open(stored.initialize, initializeContext(stored.key));
     if (initialize === undefined) return undefined;
+    await releasing.get(stored.key);
     await ownership?.claim(stored.key);
     const session = build(id, stored, true);
     try {
@@ -306,11 +317,17 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await conversation.end();
         return { reason: outcome };
       }
+      try {
+        await ownership?.claim(key);
+      } catch (error) {
+        await Promise.allSettled([conversation.end(), store.end(key)]);
+        throw error;
+      }
       if (hasEnded) {
+        ownership?.release(key);
         await store.end(key);
         return { error: serverEnded };
       }
-      await ownership?.claim(key);
       session = build(id, stored, false);
       session.carry(conversation);
       held.set(id, session);
@@ -342,6 +359,20 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       stopListening?.();
       await Promise.all([...held.values()].map(release));
     },
+  };
+}
+
+/** Lets a store write to sessions that this process has: of others, another process writes the events. */
+function writeOwnSessions(store: McpSessionStore, ownership: SessionOwnership): McpSessionStore {
+  const ifHeld = async (key: string, write: () => Promise<void>): Promise<void> => {
+    if (ownership.holds(key)) await write();
+  };
+  return {
+    ...store,
+    change: (key, ...rest) => ifHeld(key, () => store.change(key, ...rest)),
+    openStream: (key, ...rest) => ifHeld(key, () => store.openStream(key, ...rest)),
+    append: (key, ...rest) => ifHeld(key, () => store.append(key, ...rest)),
+    closeStream: (key, ...rest) => ifHeld(key, () => store.closeStream(key, ...rest)),
   };
 }
 

@@ -30,12 +30,19 @@ export const lookMs = 100;
  */
 export const staleMs = 4_000;
 
+/** Distance between the marks before and after a set-back, so that no mark comes again. */
+const setBackStep = 2 ** 40;
+
 /** Opens the marks of a database and looks at them from then on. */
 export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
   const known = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
+
+  let notedAt = Number.NEGATIVE_INFINITY;
+  /** Number of times that the database was found in an earlier state: after a failover or a restore. */
+  let setBacks = 0;
 
   function note(marks: readonly Mark[]): void {
     // A look may have begun before a commit of this node that was noted since.
@@ -44,7 +51,14 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
 
   async function look(): Promise<void> {
     const begunAt = performance.now();
-    note(await db.rows<Mark>('SELECT name, changes FROM change_marks'));
+    const marks = await db.rows<Mark>('SELECT name, changes FROM change_marks');
+    const found = new Map(marks.map(({ name, changes }) => [name, changes]));
+    const isSetBack = [...known].some(([name, changes]) => (found.get(name) ?? 0) < changes);
+    if (isSetBack && begunAt > notedAt) {
+      known.clear();
+      setBacks++;
+    }
+    note(marks);
     lookedAt = begunAt;
   }
 
@@ -66,9 +80,12 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
     of(name) {
       if (performance.now() - lookedAt > staleMs)
         throw new StorageUnavailable('the database has not answered for four seconds');
-      return known.get(name) ?? 0;
+      return (known.get(name) ?? 0) + setBacks * setBackStep;
     },
-    note,
+    note(marks) {
+      note(marks);
+      notedAt = performance.now();
+    },
     close() {
       isClosed = true;
       clearTimeout(timer);

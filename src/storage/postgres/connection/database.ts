@@ -83,10 +83,20 @@ export function createStatements(
   };
 }
 
+/** Returns whether a database is on this machine: on loopback, or behind a socket in a folder. */
+function isLocal(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? '';
+  return host === '' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+}
+
 /** Returns the settings of a connection for the driver. */
 export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
   if (!/^postgres(ql)?:\/\//.test(url))
     throw new StorageFault('The URL of the database must begin with postgres:// or postgresql://.');
+  if (!isLocal(url) && !/[?&]sslmode=/.test(url))
+    throw new StorageFault(
+      'The URL of a database on another machine must say how the connection is protected: add sslmode=verify-full, or sslmode=disable if nobody else can read this network.',
+    );
   return {
     connectionString: url,
     application_name: 'gatehouse',

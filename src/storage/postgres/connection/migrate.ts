@@ -88,6 +88,8 @@ async function checkServer(client: pg.Client): Promise<void> {
   const version = Number(await findValue(client, 'SHOW server_version_num'));
   const faults = version < oldestServer * 10_000 ? [`its version is older than ${oldestServer}`] : [];
   for (const { sql, holds, fault } of rules) if ((await findValue(client, sql)) !== holds) faults.push(fault);
+  if ((await findValue(client, 'SHOW synchronous_commit')) === 'off')
+    faults.push('synchronous_commit is off');
   const serverTime = Number(await findValue(client, 'SELECT extract(epoch FROM clock_timestamp())'));
   const skew = Math.abs(serverTime - Date.now() / 1000);
   if (skew > maxSkewSeconds)

@@ -63,6 +63,9 @@ const maxJobs = 100;
 /** Maximum wait for further writes of the same commit, in milliseconds. */
 const arrivalMs = 5;
 
+/** Time for which a server may say nothing, in milliseconds, longer than it may take for a statement: then the connection counts as lost. */
+const silenceMs = 12_000;
+
 /** Time in which a lost connection is replaced, and pause between attempts. */
 const reconnecting = { totalMs: 5_000, pauseMs: 50 } as const;
 
@@ -70,8 +73,8 @@ const reconnecting = { totalMs: 5_000, pauseMs: 50 } as const;
  * Begins a transaction and waits for its turn among all nodes. A node that stalls in its transaction loses it after two
  * seconds, as everybody else waits for it.
  */
-const begin = `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '20s';
-  SET LOCAL idle_in_transaction_session_timeout = '2s'; SET LOCAL synchronous_commit = on;
+const begin = `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '10s';
+  SET LOCAL idle_in_transaction_session_timeout = '2s';
   UPDATE commit_order SET commits = commits + 1`;
 
 /** A connection that writes, with the statements of the transaction that runs on it. */
@@ -102,7 +105,11 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
 
   async function connect(): Promise<Connection> {
     if (current && !current.isLost) return current;
-    const client = new pg.Client({ ...driverOptions(options), pipeline: true } as pg.ClientConfig);
+    const client = new pg.Client({
+      ...driverOptions(options),
+      pipeline: true,
+      query_timeout: silenceMs,
+    } as pg.ClientConfig);
     const connection = toConnection(client, options);
     client.on('error', () => {
       connection.isLost = true;
@@ -168,6 +175,7 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
     const { client, tx } = connection;
     const before = gatherings.map(({ left }) => left.length);
     const saved = client.query('SAVEPOINT job');
+    saved.catch(() => undefined);
     try {
       const value = await job.run(tx);
       await saved;
@@ -287,7 +295,10 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
       } catch (cause) {
         for (const gathering of gatherings) gathering.left = [];
         const error = new StorageUnavailable('the database cannot be written at the moment', { cause });
-        for (const job of jobs) job.settle({ error: cause instanceof StorageUnavailable ? cause : error });
+        // What waits would fail as well, one lot after the other, long after its callers are gone.
+        const waiting = !current || current.isLost ? queue.splice(0) : [];
+        for (const job of [...jobs, ...waiting])
+          job.settle({ error: cause instanceof StorageUnavailable ? cause : error });
       }
     }
     // Reset here and not in a later turn: the next write of this very turn has to start the flush again.
@@ -317,6 +328,12 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
   };
 }
 
+/** A statement that nobody awaits any more, because one before it failed, fails with it. */
+function handled<T>(result: Promise<T>): Promise<T> {
+  result.catch(() => undefined);
+  return result;
+}
+
 function toConnection(client: pg.Client, options: ConnectionOptions): Connection {
   let sent: Promise<unknown>[] = [];
   const statements = createStatements(client, options);
@@ -324,7 +341,9 @@ function toConnection(client: pg.Client, options: ConnectionOptions): Connection
     client,
     isLost: false,
     tx: {
-      ...statements,
+      rows: (...args) => handled(statements.rows(...args)),
+      row: (...args) => handled(statements.row(...args)),
+      run: (...args) => handled(statements.run(...args)),
       send(sql, values) {
         const result = statements.run(sql, values);
         result.catch(() => undefined);

@@ -1,4 +1,3 @@
-import { createArtifactCache } from '../../artifact-cache.ts';
 import {
   type ArtifactRow,
   type ArtifactStore,
@@ -143,7 +142,6 @@ export function createArtifactStore(
   { appendAudit, cacheRows, marks }: ArtifactStoreParts,
 ): ArtifactStore {
   const removalMark = (kind: string): number => marks.of(`artifacts/${kind}`);
-  const artifactCache = createArtifactCache(removalMark);
   const changeClient = createClientChanges(writer);
   const findCachedGrant = cacheRows('grants', (id) => db.row<Row>(sql.findGrant, [id]));
   const listOfGrants = async (query: string, values: Value[]): Promise<GrantRow[]> =>
@@ -156,7 +154,6 @@ export function createArtifactStore(
     tx: Transaction,
     { kind, id, at, usedFrom }: Extract<Change, { type: 'consume' }>,
   ): Promise<Conflict | undefined> {
-    artifactCache.forget(kind, id);
     const used = await tx.row<{ used: number }>(sql.consume, [kind, id, at, usedFrom]);
     if (used?.used === 1) return undefined;
     const isStored = await tx.row(sql.isStored, [kind, id]);
@@ -210,8 +207,7 @@ export function createArtifactStore(
   }
 
   return {
-    find: async (kind, id) =>
-      artifactCache.find(kind, id) ?? toArtifact(await db.row<Row>(sql.find, [kind, id])),
+    find: async (kind, id) => toArtifact(await db.row<Row>(sql.find, [kind, id])),
     findRevision: async (kind, id) =>
       (await db.row<{ revision: number }>(sql.findRevision, [kind, id]))?.revision,
     filterPresent: async (kind, ids) =>
@@ -226,17 +222,12 @@ export function createArtifactStore(
     findGrant: async (id) => toArtifact(await findCachedGrant(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };
-      const noteOutcome = artifactCache.expect(changes);
-      let isDurable = false;
       try {
         await writer.write((tx) => applyAll(tx, changes), { inOneFlight: true });
-        isDurable = true;
         return { committed: true };
       } catch (error) {
         if (error instanceof ConflictFound) return { committed: false, conflict: error.conflict };
         throw error;
-      } finally {
-        noteOutcome(isDurable);
       }
     },
     revokeGrant: (id) =>

@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 import { memoizeLast } from '../../../collections/caches.ts';
-import { createArtifactCache } from '../../artifact-cache.ts';
 import {
   type ArtifactRow,
   type ArtifactStore,
@@ -14,6 +13,7 @@ import {
 import { type CacheRows, createRemovalCounter, type ForeignCommits } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createIdentityChanges } from './accounts.ts';
+import { createArtifactCache } from './artifact-cache.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './clients.ts';
 import { createUpstreamChanges } from './upstream-endings.ts';

@@ -50,3 +50,13 @@ describe('a statement', () => {
 it('a URL of another database is refused before anything is tried', () => {
   expect(() => openPool({ url: 'mysql://localhost/x' })).toThrow(StorageFault);
 });
+
+it('a URL of another machine says how the connection is protected', async () => {
+  expect(() => openPool({ url: 'postgres://db.internal/x' })).toThrow(/sslmode=verify-full/);
+  for (const url of [
+    'postgres://db.internal/x?sslmode=disable',
+    'postgres://localhost/x',
+    'postgres:///x?host=/run',
+  ])
+    await openPool({ url }).close();
+});

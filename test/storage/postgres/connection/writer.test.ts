@@ -181,6 +181,51 @@ describe('writes', () => {
     expect(acknowledged.length).toBeGreaterThan(50);
   });
 
+  it('that wait while the server is away fail together, and not one lot after the other', async () => {
+    const node = await openNode(await newDatabase());
+    await server().stop();
+    const begun = performance.now();
+    const results = await Promise.allSettled(
+      Array.from({ length: 350 }, (_, index) => add(node, `waiting ${index}`)),
+    );
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    await server().start();
+    await add(node, 'after');
+    expect(await idsIn(node)).toEqual(['after']);
+  });
+
+  it('leave no rejection to nobody if their connections are cut again and again', async () => {
+    const node = await openNode(await newDatabase());
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    onTestFinished(() => void process.off('unhandledRejection', note));
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 4 }, async (_, worker) => {
+        for (let index = 0; !isOver; index++)
+          await node.writer
+            .write(async (tx) => {
+              const first = tx.run(insert, [`cut ${worker} ${index}`]);
+              const second = tx.run('UPDATE accounts SET password_hash = $1 WHERE id = $1', ['nobody']);
+              await first;
+              await second;
+            })
+            .catch(() => undefined);
+      }),
+    );
+    for (let cuts = 0; cuts < 40; cuts++) {
+      await sleep(40);
+      await server().query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse'",
+      );
+    }
+    isOver = true;
+    await load;
+    expect(unhandled).toEqual([]);
+  });
+
   it('are known as made or not made if only the answer of their commit is lost', async () => {
     const node = await openNode(await newDatabase());
     const results: boolean[] = [];

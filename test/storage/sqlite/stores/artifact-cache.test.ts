@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createArtifactCache } from '../../src/storage/artifact-cache.ts';
-import type { PutArtifact } from '../../src/storage/artifacts.ts';
+import type { PutArtifact } from '../../../../src/storage/artifacts.ts';
+import { createArtifactCache } from '../../../../src/storage/sqlite/stores/artifact-cache.ts';
 
 const put = (id: string, more: Partial<PutArtifact> = {}): PutArtifact => ({
   type: 'put',

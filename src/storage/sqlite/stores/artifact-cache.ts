@@ -1,5 +1,5 @@
-import { setBounded } from '../collections/caches.ts';
-import type { ArtifactRow, Change } from './artifacts.ts';
+import { setBounded } from '../../../collections/caches.ts';
+import type { ArtifactRow, Change } from '../../artifacts.ts';
 
 /** Artifacts that this process wrote a moment ago. */
 export interface ArtifactCache {
