@@ -76,7 +76,7 @@ export interface McpSessionStore {
   list(): Promise<SessionSummary[]>;
   /** Returns those of the keys that are stored. */
   filterPresent(keys: readonly string[]): Promise<string[]>;
-  /** Returns a mark: while it stays the same, no other process has written. It may change for other reasons. */
+  /** Returns a mark: while it stays the same, no other process has ended a session. It may change for other reasons. */
   othersMark(): Promise<string>;
   /**
    * Returns the sessions whose principal has this prefix, most recently used first: those of one account, for any

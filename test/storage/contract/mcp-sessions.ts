@@ -34,8 +34,14 @@ export function describeMcpSessions(open: OpenStorage): void {
       expect(listed.map(({ key }) => key)).toEqual(['newer', 'older']);
       expect(listed[0]).not.toHaveProperty('initialize');
       expect(await store.filterPresent(['older', 'gone'])).toEqual(['older']);
+    });
+
+    it('of this process leave the mark of others as it is while none of them ends', async () => {
+      const store = await openSessions(open);
       const mark = await store.othersMark();
-      await store.end('older');
+      await store.open(session('k'), wide);
+      await store.change('k', { isInitialized: true });
+      await store.touch(['k'], startOfTime + 9);
       expect(await store.othersMark()).toBe(mark);
     });
 

@@ -13,6 +13,18 @@ import { openNewDatabase } from '../subject.ts';
 
 describe('SQLite', () => describeMcpSessions(openNewDatabase));
 
+it('The end of a session by this process leaves the mark of others as it is, and that by another changes it', async () => {
+  const file = join(testFolder(), 'gatehouse.db');
+  const [ours, theirs] = [openSqliteStorage(file), openSqliteStorage(file)];
+  onTestFinished(async () => void (await Promise.all([ours.close(), theirs.close()])));
+  for (const key of ['a', 'b']) await ours.mcpSessions.open(session(key), wide);
+  const mark = await ours.mcpSessions.othersMark();
+  await ours.mcpSessions.end('a');
+  expect(await ours.mcpSessions.othersMark()).toBe(mark);
+  await theirs.mcpSessions.end('b');
+  expect(await ours.mcpSessions.othersMark()).not.toBe(mark);
+});
+
 describe('MCP sessions of a database that was closed', () => {
   it('are there when it opens again, with streams, events and caps (B3-10)', async () => {
     const file = join(testFolder(), 'gatehouse.db');

@@ -1,134 +1,13 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { generateKeySet, generateSealingKey } from '../../../../src/crypto/key-schedule.ts';
-import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
-import { credentialContext } from '../../../../src/storage/backends.ts';
+import { describe, expect, it } from 'vitest';
+import { sealedColumns } from '../../../../src/storage/sealed-columns.ts';
 import { openSqliteStorage } from '../../../../src/storage/sqlite/index.ts';
-import { sealedColumns } from '../../../../src/storage/sqlite/stores/sealed-rows.ts';
 import { testFolder } from '../../../client/support/folder.ts';
-import { account, artifact, grant, startOfTime } from '../../contract/subject.ts';
-import { commit, link } from '../../contract/upstream.ts';
+import { describeSealedRows, notSealed } from '../../contract/sealed-rows.ts';
 
-/** A database with rows sealed under a first key, and a box that seals with a second. */
-async function startRotation(rows: number) {
-  const file = join(testFolder(), 'gatehouse.db');
-  const keys = await generateKeySet();
-  const storage = openSqliteStorage(file, keys);
-  onTestFinished(() => storage.close());
-  const first = createSealedBox(keys.sealing);
-  await storage.accounts.add(account('ada'));
-  const context = 'Grant:g';
-  await storage.artifacts.commit([{ ...grant('g'), payload: first.seal('the grant', context) }]);
-  await storage.artifacts.commit(
-    Array.from({ length: rows }, (_, n) =>
-      artifact(`t${n}`, { grantId: 'g', payload: first.seal(`token ${n}`, `RefreshToken:t${n}`) }),
-    ),
-  );
-  const [old] = keys.sealing;
-  const fresh = generateSealingKey();
-  const both = createSealedBox([fresh, ...keys.sealing]);
-  return { file, storage, both, oldId: old?.id ?? '', freshId: fresh.id };
-}
-
-describe('sealed rows', () => {
-  it('are counted by the key they are sealed under', async () => {
-    const { storage, oldId } = await startRotation(450);
-    // The grant, the canary of the installation, and the tokens.
-    expect([...(await storage.sealedRows.countByKey())]).toEqual([[oldId, 452]]);
-  });
-
-  it('are sealed anew in their place, readable and of the same revision (T-179)', async () => {
-    const { storage, both, oldId, freshId } = await startRotation(450);
-    await storage.sealedRows.reseal(oldId, (sealed, context) =>
-      both.seal(both.open(sealed, context), context),
-    );
-    expect([...(await storage.sealedRows.countByKey())]).toEqual([[freshId, 452]]);
-    const row = await storage.artifacts.find('RefreshToken', 't449');
-    expect(both.open(row?.payload ?? Buffer.of(), 'RefreshToken:t449')).toBe('token 449');
-    expect(row?.revision).toBe(0);
-  });
-
-  it('of upstreams are sealed anew: profiles, tokens that are held, tokens that are to be revoked (T-179)', async () => {
-    const { storage, both, oldId, freshId } = await startRotation(0);
-    const first = (text: string, context: string) => both.seal(text, context);
-    for (const id of ['ada', 'grace', 'lin']) {
-      if (id !== 'ada') await storage.accounts.add(account(id));
-      await commit(
-        storage,
-        link(id, id, {
-          profile: first(`profile of ${id}`, `UpstreamProfile:${id}`),
-          tokens: first(`tokens of ${id}`, `UpstreamTokens:${id}`),
-          kept: id === 'lin',
-        }),
-      );
-    }
-    await storage.upstreams.endLink('grace', { revoke: true });
-    await storage.upstreams.endLink('lin', { revoke: false });
-    const third = generateSealingKey();
-    const later = createSealedBox([third]);
-    expect((await storage.sealedRows.countByKey()).get(freshId)).toBe(4);
-    await storage.sealedRows.reseal(freshId, (sealed, context) =>
-      later.seal(both.open(sealed, context), context),
-    );
-    expect([...(await storage.sealedRows.countByKey())].sort()).toEqual(
-      [
-        [oldId, 2],
-        [third.id, 4],
-      ].sort(),
-    );
-    const held = await storage.upstreams.find('ada');
-    expect(later.open(held?.tokens ?? Buffer.of(), 'UpstreamTokens:ada')).toBe('tokens of ada');
-    expect(later.open(held?.profile ?? Buffer.of(), 'UpstreamProfile:ada')).toBe('profile of ada');
-    const [due] = await storage.upstreams.dueRevocations(startOfTime, 9, 0);
-    expect(later.open(due?.tokens ?? Buffer.of(), `UpstreamTokens:${due?.linkId}`)).toBe('tokens of grace');
-    expect((await storage.upstreams.find('lin'))?.tokens).toBeUndefined();
-  });
-
-  it('of credentials for backends are sealed anew, which is no change of them (T-179)', async () => {
-    const { storage, both, oldId } = await startRotation(0);
-    const key = { accountId: 'ada', route: 'notion', name: 'apiKey' };
-    const context = credentialContext('ada', 'notion', 'apiKey');
-    const { backendCredentials } = storage;
-    await backendCredentials.put(key, both.seal('ntn_planted', context), startOfTime);
-    const last = await backendCredentials.lastChange();
-    const later = createSealedBox([generateSealingKey()]);
-    for (const keyId of (await storage.sealedRows.countByKey()).keys())
-      await storage.sealedRows.reseal(keyId, (sealed, sealedFor) =>
-        later.seal(both.open(sealed, sealedFor), sealedFor),
-      );
-    expect((await storage.sealedRows.countByKey()).has(oldId)).toBe(false);
-    expect(later.open((await backendCredentials.find(key)) ?? Buffer.of(), context)).toBe('ntn_planted');
-    expect(await backendCredentials.lastChange()).toBe(last);
-  });
-
-  it('that cannot be opened stay, and so do those that are not of the old key', async () => {
-    const { storage, oldId } = await startRotation(3);
-    await storage.sealedRows.reseal(oldId, () => undefined);
-    await storage.sealedRows.reseal('another key', () => Buffer.of(1));
-    expect([...(await storage.sealedRows.countByKey())]).toEqual([[oldId, 5]]);
-  });
-
-  it('that others write meanwhile are theirs, and those that are removed stay so', async () => {
-    const { storage, both, oldId } = await startRotation(2);
-    const written = both.seal('newer', 'RefreshToken:t0');
-    let isFirst = true;
-    await storage.sealedRows.reseal(oldId, (sealed, context) => {
-      if (isFirst)
-        void storage.artifacts.commit([
-          artifact('t0', { grantId: 'g', payload: written }),
-          { type: 'remove', kind: 'RefreshToken', id: 't1', mustExist: true },
-        ]);
-      isFirst = false;
-      return both.seal(both.open(sealed, context), context);
-    });
-    expect((await storage.artifacts.find('RefreshToken', 't0'))?.payload).toEqual(written);
-    expect(await storage.artifacts.find('RefreshToken', 't1')).toBeUndefined();
-  });
-});
-
-/** Columns of bytes that hold nothing sealed. */
-const notSealed = ['passkeys.public_key'];
+describe('SQLite', () =>
+  describeSealedRows((keys) => openSqliteStorage(join(testFolder(), 'gatehouse.db'), keys)));
 
 describe('sealed columns', () => {
   it('are every column of bytes in the schema, but for those that are named here (T-179)', () => {
