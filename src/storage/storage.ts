@@ -3,6 +3,7 @@ import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
+import type { CounterStore } from './counters.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
@@ -15,6 +16,11 @@ export interface Storage {
   backendObjects: BackendObjectStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
+  /**
+   * Counts of all nodes for rate limits. Undefined if the database is used from one machine: counting in memory then
+   * costs no write.
+   */
+  counters?: CounterStore;
   identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;
