@@ -19,7 +19,7 @@ import type { FlowLogins } from '../engine/flow-logins.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
-import { createLimiter, type EndpointLimit, type Limit } from '../limits.ts';
+import { createLimiter, type EndpointLimit, type GuessLimiter } from '../limits.ts';
 import {
   createDeviceClaim,
   createDeviceResumption,
@@ -43,7 +43,7 @@ export interface DeviceEndpointOptions {
   /** Our public origin. */
   origin: string;
   /** Wrong codes of an address or a browser. */
-  wrongCodes: Limit;
+  wrongCodes: GuessLimiter;
   /** Identifies the browser of a request. */
   sessionOf: (ctx: Context) => string | undefined;
   /** In front of every endpoint that takes an authorization request as a form. */

@@ -1,26 +1,27 @@
 import ipaddr from 'ipaddr.js';
 import { memoizeLast } from '../../collections/caches.ts';
-import { createLimiter, type Limit, type Limiter } from '../limits.ts';
+import { createLimiter, type Limit, type LoadLimiter } from '../limits.ts';
 
 /**
  * Creates a limiter for addresses, with a higher limit for addresses that many users share.
  * @param limit limit of an address of one customer
  * @param isShared returns true if many users share an address
+ * @param create creates the limiter of a limit; in memory by default
  * @returns a limiter whose keys are an address, or begin with an address and a space
  */
 export function createAddressLimiter(
   { times, windowSeconds }: Limit,
   isShared: (address: string) => boolean,
-): Limiter {
-  const usual = createLimiter({ times, windowSeconds });
-  const shared = createLimiter({ times: times * sharedFactor, windowSeconds });
-  const of = (key: string): Limiter => (isShared(key.split(' ', 1)[0] ?? '') ? shared : usual);
+  create: (limit: Limit) => LoadLimiter = createLimiter,
+): LoadLimiter {
+  const usual = create({ times, windowSeconds });
+  const shared = create({ times: times * sharedFactor, windowSeconds });
+  const of = (key: string): LoadLimiter => (isShared(key.split(' ', 1)[0] ?? '') ? shared : usual);
   return {
     take: (key) => of(key).take(key),
     wait: (key) => of(key).wait(key),
     isIdle: () => usual.isIdle() && shared.isIdle(),
     giveBack: (key) => of(key).giveBack(key),
-    reset: (key) => of(key).reset(key),
   };
 }
 

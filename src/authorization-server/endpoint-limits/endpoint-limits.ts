@@ -4,7 +4,7 @@ import { hashSecret } from '../../crypto/secret.ts';
 import type { AuditLog } from '../audit.ts';
 import { errorOf, type Step } from '../endpoints/endpoint-guards.ts';
 import { BodyRefused, findForm, isFormUnfinished } from '../endpoints/form-body.ts';
-import type { EndpointLimit, Limit, Limiter, LimitName } from '../limits.ts';
+import type { EndpointLimit, Limit, Limiters, LimitName, LoadLimiter } from '../limits.ts';
 import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { createReached, rejectAsJson, rejectAsPage, type TooMany } from './answers.ts';
@@ -12,6 +12,7 @@ import { createReached, rejectAsJson, rejectAsPage, type TooMany } from './answe
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
   limits: Record<'registrations' | 'authorizations' | 'tokenFailures' | 'requests', Limit>;
+  limiters: Limiters;
   /** Returns true if many users share an address. */
   isShared: (address: string) => boolean;
   audit: AuditLog;
@@ -36,25 +37,27 @@ export interface EndpointLimits {
   pages: EndpointLimit;
 }
 
-/** Creates the limits of the endpoints (T-055, T-061). They count in memory. */
+/** Creates the limits of the endpoints (T-055, T-061). They are limits of load. */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
-  const { limits, isShared, audit, countLimited } = options;
+  const { limits, limiters, isShared, audit, countLimited } = options;
 
   const reachedOf = (name: LimitName, limit: Limit): RequestLimit['reached'] => {
     const note = createReached(name, limit, countLimited);
     return (ctx: Context, key: string, claimedClientId?: string) =>
       note(key, (details) => audit('limit.reached', ctx, { ...details, claimedClientId }));
   };
+  const byAddressOf = (name: string, limit: Limit): LoadLimiter =>
+    createAddressLimiter(limit, isShared, (each) => limiters.ofLoad(name, each));
   const perAddress = (name: keyof typeof limits, what: string) => ({
-    byAddress: createAddressLimiter(limits[name], isShared),
+    byAddress: byAddressOf(`${name} of address`, limits[name]),
     what,
     reached: reachedOf(name, limits[name]),
   });
   const perClient = (name: keyof typeof limits, what: string, answer: TooMany) => {
     const { times, windowSeconds } = limits[name];
     return {
-      byAddress: createAddressLimiter({ times: times * clientsOfAddress, windowSeconds }, isShared),
-      byClient: createAddressLimiter(limits[name], isShared),
+      byAddress: byAddressOf(`${what} of address`, { times: times * clientsOfAddress, windowSeconds }),
+      byClient: byAddressOf(`${what} of client`, limits[name]),
       what,
       answer,
       reached: reachedOf(name, limits[name]),
@@ -86,7 +89,7 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
 /** A limit as its steps use it. */
 interface RequestLimit {
   /** Counts by address. */
-  byAddress: Limiter;
+  byAddress: LoadLimiter;
   answer: TooMany;
   /** Name of the limited requests, in the plural. */
   what: string;
@@ -97,7 +100,7 @@ interface RequestLimit {
 /** A limit that counts by client as well. */
 interface ClientLimit extends RequestLimit {
   /** Counts by address and client: the tight one, so that a client keeps out itself and not its neighbours. */
-  byClient: Limiter;
+  byClient: LoadLimiter;
 }
 
 const addressOf = (ctx: Context): string => String(ctx.state.clientAddress);
@@ -122,7 +125,7 @@ async function refuseClient(
 }
 
 /** If nothing was refused for a whole window, of anybody, no key is made and none looked up. */
-const waitOf = async (limiter: Limiter, key: () => string): Promise<number> =>
+const waitOf = async (limiter: LoadLimiter, key: () => string): Promise<number> =>
   limiter.isIdle() ? 0 : limiter.wait(key());
 
 /** Counts every request of an address (T-061). */
