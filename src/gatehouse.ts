@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { createApp } from './app/app.ts';
+import { createAddressFinder } from './app/client-address.ts';
 import { answerMetrics, attachTo } from './app/http-server.ts';
 import {
   buildFailurePage,
@@ -19,6 +20,7 @@ import {
   composeEnteredCredentials,
   createBackendObjects,
 } from './composition/backend-state.ts';
+import { composeCluster } from './composition/cluster.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload } from './composition/reload.ts';
 import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
@@ -123,12 +125,16 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     ...{ routes, resources, ownGrants, tolerances, lifetimes },
     upstreams: { upstreams, vault },
   });
+  const cluster = await composeCluster({
+    ...{ ...shared, environment, version: packageVersion() },
+    findClientAddress: createAddressFinder(settings.trustedProxies),
+  });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
   const dangerouslyFromLoopback = settings.dangerously.upstreamsOverHttp;
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box },
+      ...{ ...shared, authorizationServer, held, box, sessionOwnership: cluster.ownership },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -148,7 +154,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     publicUrl: issuer,
     isStopping: () => isStopping,
     allowedOrigins: settings.allowedOrigins,
-    trustedProxies: settings.trustedProxies,
+    findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,
     cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
     renderHomePage: (acceptLanguage) =>
@@ -181,7 +187,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     issuer,
     serveMetrics: answerMetrics(metrics),
     attach: (httpServer) =>
-      attachTo(httpServer, { listener: app.callback(), isOver: () => isStopping }, logger),
+      attachTo(httpServer, { listener: cluster.serve(app.callback()), isOver: () => isStopping }, logger),
     routes: () => routes.all.map(statusOfRoute),
     replaceRoutes,
     reload: createReload({ started: settings, replaceRoutes, logger }),
@@ -190,6 +196,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       stopSweeping();
       await stopKeyRotation();
       await routes.close(patienceMs);
+      await cluster.close();
       accessWatch.close();
       entered.close();
       objects.close();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy, publicUrl } from './settings/addresses.ts';
 import { clientSettings } from './settings/clients.ts';
+import { clusterSettings } from './settings/cluster.ts';
 import { describeIssues, SettingsRefused, whenFieldsValid } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
 import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './settings/limits.ts';
@@ -38,6 +39,7 @@ const settings = z.strictObject({
     .default('./data')
     .describe('Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.'),
   storage: storageSettings,
+  cluster: clusterSettings,
   trustedProxies: z
     .array(proxy)
     .default([])

@@ -6,7 +6,7 @@ import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { findClientAddress } from './client-address.ts';
+import { noteClientAddress } from './client-address.ts';
 import { answerErrors, answerNotFound, type ErrorOptions, requireUnreadBody } from './errors.ts';
 import { answerHealth, createReadiness } from './health.ts';
 import {
@@ -31,7 +31,8 @@ import { buildAliases, resolveAliases } from './well-known.ts';
 
 /** Options of {@link createApp}. */
 export interface AppOptions extends GuardOptions {
-  trustedProxies: readonly string[];
+  /** Returns the address of the client of a request. */
+  findClientAddress: Parameters<typeof noteClientAddress>[0];
   /** Sign the cookies of the OAuth engine. */
   cookieKeys: Koa['keys'];
   storage: Pick<Storage, 'ping' | 'probeWrite'>;
@@ -132,7 +133,7 @@ export function createApp(options: AppOptions): Koa {
       count: (path, status, ms) => options.metrics.countRequest(routeName(path), status, ms),
     }),
     answerErrors({ logger, renderErrorPage: options.renderErrorPage, isForPrograms }),
-    findClientAddress(options.trustedProxies),
+    noteClientAddress(options.findClientAddress),
     requireUnreadBody(logger),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Context, Next } from 'koa';
 import proxyAddr from 'proxy-addr';
@@ -42,11 +43,11 @@ export function countedAddress(written: string): string | undefined {
 }
 
 /**
- * Middleware: finds the address of the client. `X-Forwarded-For` is trusted only as far as listed proxies wrote it, read
- * from the right (T-109). `proxy-addr` because it is Express's own, small and long tested.
+ * Returns the function that finds the address of the client of a request. `X-Forwarded-For` is trusted only as far as
+ * listed proxies wrote it, read from the right (T-109). `proxy-addr` because it is Express's own, small and long tested.
  * @param trustedProxies addresses or CIDR ranges, and `loopback`, `linklocal`, `uniquelocal`
  */
-export function findClientAddress(trustedProxies: readonly string[]) {
+export function createAddressFinder(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const trust = proxyAddr.compile([...trustedProxies]);
   /** The peer of a connection is the same for all its requests. */
   const peers = new WeakMap<Socket, string>();
@@ -58,9 +59,16 @@ export function findClientAddress(trustedProxies: readonly string[]) {
     }
     return peer;
   };
+  return (request) => {
+    const forwarded = trustedProxies.length === 0 ? undefined : countedAddress(proxyAddr(request, trust));
+    return forwarded ?? peerOf(request.socket);
+  };
+}
+
+/** Middleware: notes the address of the client. @param find returns it for a request */
+export function noteClientAddress(find: (request: IncomingMessage) => string) {
   return (ctx: Context, next: Next): Promise<void> => {
-    const forwarded = trustedProxies.length === 0 ? undefined : countedAddress(proxyAddr(ctx.req, trust));
-    ctx.state.clientAddress = forwarded ?? peerOf(ctx.req.socket);
+    ctx.state.clientAddress = find(ctx.req);
     return next();
   };
 }

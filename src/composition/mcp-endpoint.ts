@@ -18,6 +18,7 @@ import {
   HeldBytes,
   type McpEndpoint,
   type McpEndpointOptions,
+  type SessionOwnership,
   type SessionsInUse,
   type UpstreamAccess,
   warnOfUnknownScopes,
@@ -47,7 +48,7 @@ import type { PlacedServer, ServedRoute } from './served-routes.ts';
 export interface ServingParts
   extends Pick<
     McpEndpointParts,
-    'issuer' | 'storage' | 'access' | 'held' | 'upstreams' | 'box' | 'logger' | 'now'
+    'issuer' | 'storage' | 'sessionOwnership' | 'access' | 'held' | 'upstreams' | 'box' | 'logger' | 'now'
   > {
   settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers' | 'limits' | 'tokens'>;
   keys: KeySet;
@@ -123,6 +124,8 @@ export interface McpEndpointParts {
   limitToolCalls: ((path: string) => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
   sessionsInUse: SessionsInUse;
+  /** Settles which node serves a session; undefined if this process is the only one. */
+  sessionOwnership: SessionOwnership | undefined;
   access: AccessWatch;
   /** Counts the bytes that wait for clients. */
   held: HeldBytes;
@@ -169,6 +172,7 @@ function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndp
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
+    ...(parts.sessionOwnership && { sessionOwnership: parts.sessionOwnership }),
     access: parts.access,
     held: parts.held,
     ...(parts.upstreams && { upstreams: parts.upstreams }),

@@ -32,10 +32,7 @@ export interface KeyStore {
  * @param exclusively runs work while no other process of the installation does, under a lock that ends with its
  * process; resolves once the work is durable
  */
-export function createFileKeyStore(
-  file: string,
-  exclusively: <T>(work: () => T) => Promise<T>,
-): KeyStore {
+export function createFileKeyStore(file: string, exclusively: <T>(work: () => T) => Promise<T>): KeyStore {
   return {
     read: () => readKeyFile(file),
     mark: () => keyFileMark(file),

@@ -25,7 +25,12 @@ import {
   tooManyRequests,
 } from './http/refusal.ts';
 import { type AccountSessions, createAccountSessions } from './legacy/account-sessions.ts';
-import { createSessionRegistry, type SessionLimits, type SessionsInUse } from './legacy/session-registry.ts';
+import {
+  createSessionRegistry,
+  type SessionLimits,
+  type SessionOwnership,
+  type SessionsInUse,
+} from './legacy/session-registry.ts';
 import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
@@ -208,6 +213,8 @@ export interface McpTransportsOptions {
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
+  /** Settles which node serves a session; without it this process is the only one. */
+  sessionOwnership?: SessionOwnership;
   access: AccessWatch;
   /** The APIs of upstreams, for tools; none without it. */
   upstreams?: UpstreamAccess;
@@ -268,6 +275,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     conversations: askForLinks(conversations, logger),
     store: options.store,
     ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
+    ...(options.sessionOwnership && { ownership: options.sessionOwnership }),
     seal,
     access,
     limits: options.sessionLimits,

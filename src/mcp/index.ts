@@ -1,8 +1,9 @@
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
 export type { AccessWatch, Renewal } from './http/exchange.ts';
 export { HeldBytes, type HeldBytesLimits } from './http/held-bytes.ts';
+export { hashSessionId } from './legacy/session.ts';
 export type { SessionLimits } from './legacy/session-registry.ts';
-export { createSessionsInUse, type SessionsInUse } from './legacy/session-registry.ts';
+export { createSessionsInUse, type SessionOwnership, type SessionsInUse } from './legacy/session-registry.ts';
 export { createPaging, type Paging } from './paging.ts';
 export type { McpLike, ServerContext, ServerSource } from './protocol.ts';
 export { isMethodOfMcp, type OpenMethods } from './reading/methods.ts';

@@ -5,6 +5,7 @@ import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } f
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { CounterStore } from './counters.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
+import type { NodeStore } from './nodes.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** The state of an installation. There is one implementation per database; all pass the same contract tests. */
@@ -24,6 +25,7 @@ export interface Storage {
   identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;
+  nodes: NodeStore;
   notes: NoteStore;
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countedAddress, findClientAddress } from '../../src/app/client-address.ts';
+import { countedAddress, createAddressFinder, noteClientAddress } from '../../src/app/client-address.ts';
 import { serveSteps } from '../support/koa-step.ts';
 
 describe('an address', () => {
@@ -40,7 +40,7 @@ describe('an address', () => {
 describe('the addresses of requests over one connection', () => {
   const show = (trusted: readonly string[]) =>
     serveSteps([
-      findClientAddress(trusted),
+      noteClientAddress(createAddressFinder(trusted)),
       (ctx) => {
         ctx.body = ctx.state.clientAddress;
       },

@@ -11,7 +11,8 @@ async function startRings() {
   const file = join(testFolder(), 'gatehouse.keys.json');
   const clock = { now: 1000 };
   await createKeyFile(file, clock.now);
-  const open = () => openKeyRing(
+  const open = () =>
+    openKeyRing(
       createFileKeyStore(file, async (work) => work()),
       () => clock.now,
     );

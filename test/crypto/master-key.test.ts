@@ -5,7 +5,11 @@ import { generateMasterKey, parseMasterKey } from '../../src/crypto/master-key.t
 describe('a master key', () => {
   it('is read as base64url, base64 or hexadecimal, with a line end, and has the same id in each form', () => {
     const bytes = randomBytes(32);
-    const forms = [bytes.toString('base64url'), `${bytes.toString('base64')}\n`, ` ${bytes.toString('hex')} `];
+    const forms = [
+      bytes.toString('base64url'),
+      `${bytes.toString('base64')}\n`,
+      ` ${bytes.toString('hex')} `,
+    ];
     const keys = forms.map(parseMasterKey);
     expect(new Set(keys.map((key) => JSON.stringify(key))).size).toBe(1);
     expect(keys[0]?.key).toBe(bytes.toString('base64url'));
@@ -17,10 +21,13 @@ describe('a master key', () => {
     expect(keys[0]).not.toBe(keys[1]);
   });
 
-  it.each(['', 'changeme', 'a'.repeat(64), Buffer.alloc(32).toString('base64'), randomBytes(31).toString('hex')])(
-    'is no word, no repeated byte and no shorter key: %s (T-163)',
-    (text) => {
-      expect(parseMasterKey(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'changeme',
+    'a'.repeat(64),
+    Buffer.alloc(32).toString('base64'),
+    randomBytes(31).toString('hex'),
+  ])('is no word, no repeated byte and no shorter key: %s (T-163)', (text) => {
+    expect(parseMasterKey(text)).toBeUndefined();
+  });
 });

@@ -2,6 +2,7 @@ import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import { StorageUnavailable } from '../../storage/storage.ts';
 import type { AccessWatch } from '../http/exchange.ts';
 import { type CallLimit, Deadlines } from '../http/limits.ts';
 import type {
@@ -35,6 +36,8 @@ export interface SessionRegistryOptions {
   limits: SessionLimits;
   /** The registries on the same storage; this one alone by default. */
   inUse?: SessionsInUse;
+  /** Settles which node serves a session; without it this process is the only one. */
+  ownership?: SessionOwnership;
   /** The endpoint's public URL. */
   url: URL;
   /** Milliseconds that a POST waits for its responses before it becomes a stream. */
@@ -43,6 +46,22 @@ export interface SessionRegistryOptions {
   /** Epoch seconds. */
   now: () => number;
   logger: Logger;
+}
+
+/** Settles which of several processes serves a session from memory. */
+export interface SessionOwnership {
+  /**
+   * Takes a session for this process, before it is restored from the storage or once it was opened.
+   * @returns false if another process has it
+   */
+  claim(key: string): Promise<boolean>;
+  /** Lets go of a session: any process may take it then. */
+  release(key: string): void;
+  /**
+   * Registers a callback for the loss of all sessions: this process was cut off for so long that others may have them.
+   * @returns removes it
+   */
+  onLost(callback: () => void): () => void;
 }
 
 /** Result of an attempt to open a session. */
@@ -90,7 +109,7 @@ const maxAttempts = 3;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
-  const { inUse = createSessionsInUse() } = options;
+  const { inUse = createSessionsInUse(), ownership } = options;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
   let sweptAt = 0;
@@ -125,6 +144,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     await session.end().catch((error: unknown) => {
       logger.warn({ err: error }, 'an MCP server failed to close');
     });
+    // Last, so that no other process restores a session that still runs here.
+    ownership?.release(session.key);
   };
   /** Removes a session from the storage. Meanwhile no request restores it. */
   const forget = async (key: string): Promise<void> => {
@@ -149,8 +170,17 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     }
     const initialize = seal.open(stored.initialize, initializeContext(stored.key));
     if (initialize === undefined) return undefined;
+    if (ownership && !(await ownership.claim(stored.key)))
+      throw new StorageUnavailable('another process serves this session');
     const session = build(id, stored, true);
-    session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
+    try {
+      session.carry(
+        await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }),
+      );
+    } catch (error) {
+      ownership?.release(stored.key);
+      throw error;
+    }
     const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
     if (!isThere) await release(session);
     if (!isThere || session.isEnded) return undefined;
@@ -210,6 +240,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return busy.map(({ key }) => key);
   };
   const forgetRegistry = inUse.add(noteUse);
+  const stopListening = ownership?.onLost(() => {
+    for (const session of [...held.values()]) void release(session);
+  });
 
   const sweep = async (): Promise<void> => {
     sweptAt = now();
@@ -277,6 +310,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await store.end(key);
         return { error: serverEnded };
       }
+      await ownership?.claim(key);
       session = build(id, stored, false);
       session.carry(conversation);
       held.set(id, session);
@@ -305,6 +339,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       clearInterval(sweeper);
       unwatch();
       forgetRegistry();
+      stopListening?.();
       await Promise.all([...held.values()].map(release));
     },
   };

@@ -16,9 +16,10 @@ export async function checkInstallation(db: Database, writer: Writer, keys: KeyS
   if (!(await db.row(find)))
     await writer.write(
       async (tx) =>
-        void (await tx.run('INSERT INTO installation (id, canary) VALUES (1, $1) ON CONFLICT (id) DO NOTHING', [
-          box.seal(canary.text, canary.context),
-        ])),
+        void (await tx.run(
+          'INSERT INTO installation (id, canary) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
+          [box.seal(canary.text, canary.context)],
+        )),
     );
   const stored = await db.row<{ canary: Buffer }>(find);
   try {

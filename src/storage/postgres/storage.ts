@@ -29,6 +29,7 @@ import { createClientDocumentStore, createClientStore, createInvitationStore } f
 import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
+import { createNodeStore } from './stores/nodes.ts';
 import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
@@ -145,6 +146,7 @@ async function createStorage(
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer, marks),
+    nodes: createNodeStore(db, writer),
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),
@@ -171,29 +173,50 @@ async function createStorage(
 function createNoteStore(db: Database, writer: Writer): NoteStore {
   const columns = 'id, text, created_at AS "createdAt"';
   const newestFirst = 'ORDER BY created_at DESC, id LIMIT';
+  const toNote = (note: Note): Note => ({ ...note, text: unescapeNul(note.text) });
   return {
     add: (subject, text, nowSeconds) =>
       writer.write(async (tx) => {
         const note: Note = { id: randomUUID(), text, createdAt: nowSeconds };
         await tx.run('INSERT INTO notes (id, subject, text, created_at) VALUES ($1, $2, $3, $4)', [
-          ...[note.id, subject, text, nowSeconds],
+          ...[note.id, subject, escapeNul(text), nowSeconds],
         ]);
         return note;
       }),
-    get: (subject, noteId) =>
-      db.row<Note>(`SELECT ${columns} FROM notes WHERE subject = $1 AND id = $2`, [subject, noteId]),
-    list: (subject, limit) =>
-      db.rows<Note>(`SELECT ${columns} FROM notes WHERE subject = $1 ${newestFirst} $2`, [subject, limit]),
+    async get(subject, noteId) {
+      const note = await db.row<Note>(`SELECT ${columns} FROM notes WHERE subject = $1 AND id = $2`, [
+        ...[subject, noteId],
+      ]);
+      return note && toNote(note);
+    },
+    list: async (subject, limit) =>
+      (
+        await db.rows<Note>(`SELECT ${columns} FROM notes WHERE subject = $1 ${newestFirst} $2`, [
+          ...[subject, limit],
+        ])
+      ).map(toNote),
     // In the "C" collation lower-case letters are those of ASCII.
-    search: (subject, text, limit) =>
-      db.rows<Note>(
-        `SELECT ${columns} FROM notes
-         WHERE subject = $1 AND strpos(lower(text COLLATE "C"), lower($2 COLLATE "C")) > 0 ${newestFirst} $3`,
-        [subject, text, limit],
-      ),
+    search: async (subject, text, limit) =>
+      (
+        await db.rows<Note>(
+          `SELECT ${columns} FROM notes
+           WHERE subject = $1 AND strpos(lower(text COLLATE "C"), lower($2 COLLATE "C")) > 0 ${newestFirst} $3`,
+          [subject, escapeNul(text), limit],
+        )
+      ).map(toNote),
     remove: async (subject, noteId) =>
       writer.write(
-        async (tx) => (await tx.run('DELETE FROM notes WHERE subject = $1 AND id = $2', [subject, noteId])) === 1,
+        async (tx) =>
+          (await tx.run('DELETE FROM notes WHERE subject = $1 AND id = $2', [subject, noteId])) === 1,
       ),
   };
+}
+
+/** Escapes NUL, which PostgreSQL holds in no text; a part of a text is escaped as it is in the whole. */
+function escapeNul(text: string): string {
+  return text.replaceAll('\u0001', '\u0001a').replaceAll('\0', '\u0001b');
+}
+
+function unescapeNul(text: string): string {
+  return text.replaceAll('\u0001b', '\0').replaceAll('\u0001a', '\u0001');
 }

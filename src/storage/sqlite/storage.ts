@@ -24,6 +24,7 @@ import {
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
+import { createNodeStore } from './stores/nodes.ts';
 import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
@@ -78,6 +79,7 @@ export function openSqliteStorage(
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
+    nodes: createNodeStore(db, writer),
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),

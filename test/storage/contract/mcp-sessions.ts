@@ -254,6 +254,16 @@ export function describeMcpStreams(open: OpenStorage): void {
       expect((await store.resume('a', 't', 0))?.owed).toEqual(['1']);
     });
 
+    it('owe requests of any id, also of characters that a database does not hold', async () => {
+      const store = await openTwo(open);
+      const ids = ['\u0000', '\ud800', '"\\', 'ü🗝', ''].map((id) => JSON.stringify(id));
+      await store.openStream('a', { stream: 's', owed: [...ids, '1'] }, startOfTime);
+      expect((await store.resume('a', 's', 0))?.owed).toEqual([...ids, '1']);
+      const answers = ids.map((id, at) => ({ stream: 's', position: at + 1, data: '{}', answers: id }));
+      await store.append('a', answers, roomy, startOfTime);
+      expect(await store.resume('a', 's', 0)).toEqual({ stream: 's', owed: ['1'], events: answers });
+    });
+
     it('opened again keep their events and owe what is given', async () => {
       const store = await openTwo(open);
       await store.openStream('a', { stream: 's', owed: ['1'] }, startOfTime);

@@ -27,7 +27,9 @@ export function findPostgres(): string | undefined {
   if (named !== undefined) return named;
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions.map((version) => join(debian, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
+  return versions
+    .map((version) => join(debian, version, 'bin'))
+    .find((bin) => existsSync(join(bin, 'initdb')));
 }
 
 /** Starts a server in a new folder: initdb takes two seconds, so tests of a file share one. */
@@ -42,7 +44,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   const data = join(folder, 'data');
   const port = await freePort();
   const run = (program: string, ...args: string[]): void => {
-    const { status, stderr } = spawnSync(join(bin, program), args, { ...owner, cwd: folder, encoding: 'utf8' });
+    const { status, stderr } = spawnSync(join(bin, program), args, {
+      ...owner,
+      cwd: folder,
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
   };
   run('initdb', '-D', data, '-U', 'gatehouse', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');

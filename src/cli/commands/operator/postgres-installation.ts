@@ -7,8 +7,8 @@ import { generateMasterKey, parseMasterKey } from '../../../crypto/master-key.ts
 import type { SealingKey } from '../../../crypto/sealed-box.ts';
 import type { StorageSettings } from '../../../settings/storage.ts';
 import type { PostgresInstallation } from '../../../storage/postgres/index.ts';
-import { type SchemaUpgrade, StorageFault } from '../../../storage/storage.ts';
 import { ensureFolder } from '../../../storage/sqlite/data-folder/data-folder.ts';
+import { type SchemaUpgrade, StorageFault } from '../../../storage/storage.ts';
 
 /** Place of a secret of the database. */
 type SecretSource = NonNullable<StorageSettings['masterKey']>;
@@ -73,10 +73,9 @@ function readSecretFile(file: string, setting: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof StorageFault) throw error;
-    throw new StorageFault(
-      `${setting}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
-      { cause: error },
-    );
+    throw new StorageFault(`${setting}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, {
+      cause: error,
+    });
   }
 }
 

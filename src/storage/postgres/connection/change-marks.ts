@@ -50,7 +50,13 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
 
   function lookAgain(): void {
     if (isClosed) return;
-    timer = setTimeout(() => void look().catch(() => undefined).then(lookAgain), lookMs);
+    timer = setTimeout(
+      () =>
+        void look()
+          .catch(() => undefined)
+          .then(lookAgain),
+      lookMs,
+    );
     timer.unref();
   }
 

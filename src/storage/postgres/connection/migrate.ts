@@ -72,22 +72,22 @@ export async function migrate(
   }
 }
 
-async function valueOf(client: pg.Client, sql: string): Promise<unknown> {
+async function findValue(client: pg.Client, sql: string): Promise<unknown> {
   const { rows } = await client.query<Record<string, unknown>>(sql);
   return Object.values(rows[0] ?? {})[0];
 }
 
 /** Returns the schema version of a database; 0 if it has none. */
 async function versionOf(client: pg.Client): Promise<number> {
-  if ((await valueOf(client, "SELECT to_regclass('schema_version')::text")) === null) return 0;
-  return Number(await valueOf(client, 'SELECT version FROM schema_version'));
+  if ((await findValue(client, "SELECT to_regclass('schema_version')::text")) === null) return 0;
+  return Number(await findValue(client, 'SELECT version FROM schema_version'));
 }
 
 async function checkServer(client: pg.Client): Promise<void> {
-  const version = Number(await valueOf(client, 'SHOW server_version_num'));
+  const version = Number(await findValue(client, 'SHOW server_version_num'));
   const faults = version < oldestServer * 10_000 ? [`its version is older than ${oldestServer}`] : [];
-  for (const { sql, holds, fault } of rules) if ((await valueOf(client, sql)) !== holds) faults.push(fault);
-  const serverTime = Number(await valueOf(client, 'SELECT extract(epoch FROM clock_timestamp())'));
+  for (const { sql, holds, fault } of rules) if ((await findValue(client, sql)) !== holds) faults.push(fault);
+  const serverTime = Number(await findValue(client, 'SELECT extract(epoch FROM clock_timestamp())'));
   const skew = Math.abs(serverTime - Date.now() / 1000);
   if (skew > maxSkewSeconds)
     faults.push(`its clock differs from this machine's by ${Math.round(skew)} seconds`);

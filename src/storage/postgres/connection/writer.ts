@@ -160,9 +160,7 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
     const values = outcomes.map((outcome) => (outcome as PromiseFulfilledResult<unknown>).value);
     return {
       read: values.slice(0, gatherings.length),
-      settlements: jobs.map(
-        (job, index) => () => job.settle({ value: values[gatherings.length + index] }),
-      ),
+      settlements: jobs.map((job, index) => () => job.settle({ value: values[gatherings.length + index] })),
     };
   }
 

@@ -15,7 +15,7 @@ import type { CacheRows } from '../connection/row-cache.ts';
 import type { Transaction, Writer } from '../connection/writer.ts';
 import { applyIdentityChange } from './accounts.ts';
 import type { AppendAudit } from './audit.ts';
-import { createClientChanges, useResolutionSeconds as clientUseResolutionSeconds } from './clients.ts';
+import { useResolutionSeconds as clientUseResolutionSeconds, createClientChanges } from './clients.ts';
 import { applyUpstreamChange } from './upstream-endings.ts';
 
 class ConflictFound extends Error {
@@ -126,9 +126,7 @@ async function putArtifact(tx: Transaction, change: PutArtifact): Promise<Confli
   if (ifRevision === undefined && change.ifPresent !== true)
     return (await tx.run(putSql.any, [...values, change.clientId])) === 1 ? undefined : orphan;
   if ((await tx.run(putSql.ifPresent, [...values, ifRevision])) === 1) return undefined;
-  return (await tx.row(sql.isOfRevision, [kind, id, ifRevision]))
-    ? orphan
-    : { reason: 'changed', kind, id };
+  return (await tx.row(sql.isOfRevision, [kind, id, ifRevision])) ? orphan : { reason: 'changed', kind, id };
 }
 
 /** Parts that the artifact store shares with other stores of its connection. */

@@ -12,14 +12,17 @@ async function open(pooled = false) {
 }
 
 describe('a statement', () => {
-  it.each([false, true])('gives numbers, bytes, booleans and null as they are (behind a pooler: %s)', async (pooled) => {
-    const db = await open(pooled);
-    const row = await db.row('SELECT $1::bigint AS n, $2::bytea AS b, $3::boolean AS t, $4::text AS x, $5::text[] AS l', [
-      ...[2 ** 53 - 1, Uint8Array.of(0, 255), true, undefined],
-      ['a', 'b,"'],
-    ]);
-    expect(row).toEqual({ n: 2 ** 53 - 1, b: Buffer.from([0, 255]), t: true, x: null, l: ['a', 'b,"'] });
-  });
+  it.each([false, true])(
+    'gives numbers, bytes, booleans and null as they are (behind a pooler: %s)',
+    async (pooled) => {
+      const db = await open(pooled);
+      const row = await db.row(
+        'SELECT $1::bigint AS n, $2::bytea AS b, $3::boolean AS t, $4::text AS x, $5::text[] AS l',
+        [...[2 ** 53 - 1, Uint8Array.of(0, 255), true, undefined], ['a', 'b,"']],
+      );
+      expect(row).toEqual({ n: 2 ** 53 - 1, b: Buffer.from([0, 255]), t: true, x: null, l: ['a', 'b,"'] });
+    },
+  );
 
   it('refuses a number that JavaScript cannot hold exactly', async () => {
     const db = await open();

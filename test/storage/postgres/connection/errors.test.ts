@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isOutage, toOpeningFault, toUnavailable } from '../../../../src/storage/postgres/connection/errors.ts';
+import {
+  isOutage,
+  toOpeningFault,
+  toUnavailable,
+} from '../../../../src/storage/postgres/connection/errors.ts';
 import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
 
 const withCode = (code: string): Error => Object.assign(new Error('from the driver'), { code });

@@ -18,7 +18,9 @@ describe('the schema', () => {
     const url = await server().createDatabase();
     await Promise.all(Array.from({ length: 5 }, () => migrate({ url })));
     const client = await connect(url);
-    expect((await client.query('SELECT count(*)::int AS rows FROM schema_version')).rows).toEqual([{ rows: 1 }]);
+    expect((await client.query('SELECT count(*)::int AS rows FROM schema_version')).rows).toEqual([
+      { rows: 1 },
+    ]);
     expect((await client.query('SELECT commits::int FROM commit_order')).rows).toEqual([{ commits: 0 }]);
   });
 
@@ -28,7 +30,9 @@ describe('the schema', () => {
     await client.query(`DROP ROLE IF EXISTS narrow; CREATE ROLE narrow LOGIN; CREATE SCHEMA own AUTHORIZATION narrow;
       ALTER ROLE narrow SET search_path = own; REVOKE ALL ON SCHEMA public FROM PUBLIC`);
     await migrate({ url: url.replace('gatehouse@', 'narrow@') });
-    const { rows } = await client.query("SELECT DISTINCT schemaname FROM pg_tables WHERE tablename = 'accounts'");
+    const { rows } = await client.query(
+      "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename = 'accounts'",
+    );
     expect(rows).toEqual([{ schemaname: 'own' }]);
   });
 

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ChangeMarks, watchChangeMarks } from '../../../../src/storage/postgres/connection/change-marks.ts';
+import {
+  type ChangeMarks,
+  watchChangeMarks,
+} from '../../../../src/storage/postgres/connection/change-marks.ts';
 import { type Database, openPool } from '../../../../src/storage/postgres/connection/database.ts';
 import { migrate } from '../../../../src/storage/postgres/connection/migrate.ts';
 import { createWriter, type Writer } from '../../../../src/storage/postgres/connection/writer.ts';
@@ -102,7 +105,8 @@ describe('writes', () => {
     const node = await openNode(await newDatabase());
     const seen: unknown[] = [];
     const leave = node.writer.gather<string, number>({
-      read: async (tx) => (await tx.row<{ count: number }>('SELECT count(*) AS count FROM accounts'))?.count ?? 0,
+      read: async (tx) =>
+        (await tx.row<{ count: number }>('SELECT count(*) AS count FROM accounts'))?.count ?? 0,
       finish: (tx, left, read) => {
         seen.push([read, ...left]);
         tx.send(insert, [`end of ${left.join(' ')}`]);

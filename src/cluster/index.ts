@@ -1,0 +1,2 @@
+export { deriveNodeKey, forwardSessions, openNodePort } from './forwarding.ts';
+export { joinCluster } from './node.ts';

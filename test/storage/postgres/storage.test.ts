@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { openPostgresStorage } from '../../../src/storage/postgres/index.ts';
+import { StorageFault, StorageUnavailable } from '../../../src/storage/storage.ts';
+import { describeCommits } from '../contract/commits.ts';
+import { describeNotes } from '../contract/notes.ts';
+import { openNewDatabase, usePostgres } from './subject.ts';
+
+const server = usePostgres();
+
+describe('PostgreSQL', () => {
+  describeCommits(() => openNewDatabase(server()));
+
+  it('says that it is unavailable while it is stopped, and comes back by itself', async () => {
+    const storage = await openNewDatabase(server());
+    await server().stop();
+    await expect(storage.ping()).rejects.toBeInstanceOf(StorageUnavailable);
+    await expect(storage.probeWrite()).rejects.toBeInstanceOf(StorageUnavailable);
+    await server().start();
+    await expect(storage.ping()).resolves.toBeUndefined();
+    await expect(storage.probeWrite()).resolves.toBeUndefined();
+    await storage.close();
+  });
+
+  it('that cannot be reached at the start is a fault that says what to do', async () => {
+    const opening = openPostgresStorage({ url: 'postgres://nobody@127.0.0.1:1/nothing' });
+    await expect(opening).rejects.toThrow(StorageFault);
+    await expect(opening).rejects.toThrow(/Check host, port and TLS/);
+  });
+});
+
+describe('PostgreSQL', () => describeNotes(() => openNewDatabase(server())));
