@@ -37,7 +37,7 @@ export function createLimiters({ counters, keys, logger }: LimiterParts): Limite
   };
 }
 
-/** What is not taken off keeps somebody out until the window ends; an answer that was earned is given all the same. */
+/** Leaves a count in place that cannot be taken off now: the attempt was right, and its response must not fail. */
 function ignoreOutage(error: unknown): void {
   if (!(error instanceof StorageUnavailable)) throw error;
 }
