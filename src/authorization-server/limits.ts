@@ -40,8 +40,8 @@ export interface Limiters {
    */
   ofGuesses(name: string, limit: Limit): GuessLimiter;
   /**
-   * Creates a limiter of load. A node counts in memory and learns the counts of other nodes within a second: each may
-   * go beyond the limit by what arrives there meanwhile.
+   * Creates a limiter of load. A node counts in memory and exchanges its counts with other nodes within a second: each
+   * node may exceed the limit by what arrives there meanwhile, and by a hundredth.
    */
   ofLoad(name: string, limit: Limit): LoadLimiter;
   /** Returns the sharing of counts with other nodes, with the error of {@link ofLoad}; undefined if there are none. */

@@ -48,7 +48,13 @@ export class CountWindow {
   }
 }
 
-/** Called after each change of a window, so that its counts are shared with other processes. */
+/**
+ * Share of a limit up to which a process keeps new counts of a key to itself: most callers never come near a limit, and
+ * counting them costs other processes nothing.
+ */
+const unsharedShare = 0.01;
+
+/** Called when a window has counts to share with other processes. */
 export type ShareCounts = (window: CountWindow) => void;
 
 /**
@@ -90,7 +96,7 @@ export class WindowCounts {
       window = new CountWindow(owner, counted, this.#windowMs, this.#nowMs);
       windows.set(counted, window);
     }
-    this.#share?.(window);
+    if (window.unshared >= limit * unsharedShare) this.#share?.(window);
     return 0;
   }
 
@@ -102,10 +108,7 @@ export class WindowCounts {
 
   /** Takes one count off again. */
   giveBack(owner: string, key: string): void {
-    const window = this.#find(owner, key);
-    if (!window) return;
-    window.add(-1);
-    this.#share?.(window);
+    this.#find(owner, key)?.add(-1);
   }
 
   #find(owner: string, key: string): CountWindow | undefined {

@@ -67,6 +67,20 @@ describe('counts in windows', () => {
     expect([window.isOver, take(), shared.size]).toEqual([true, 0, 2]);
   });
 
+  it('are kept to their process up to a hundredth of the limit', () => {
+    let shared = 0;
+    const counts = new WindowCounts(
+      60_000,
+      () => 0,
+      () => shared++,
+    );
+    const sharedAt = Array.from({ length: 5 }, () => {
+      counts.take('ada', 'a', 300);
+      return shared;
+    });
+    expect(sharedAt).toEqual([0, 0, 1, 2, 3]);
+  });
+
   it('hold no more than 100,000 owners, and the last of them', () => {
     const counts = new WindowCounts(60_000, () => 0);
     for (let at = 0; at < 100_001; at++) counts.take(`owner-${at}`, 'a', 1);

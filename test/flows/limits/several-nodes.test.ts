@@ -243,8 +243,10 @@ describe('load at two nodes', () => {
       acceptedAt.filter((at) => at >= from && at < from + exchangeMs).length;
     const mostInOneExchange = Math.max(...acceptedAt.filter((_, at) => at % 50 === 0).map(within));
     expect(acceptedAt.length).toBeGreaterThanOrEqual(times);
-    expect(acceptedAt.length).toBeLessThanOrEqual(times + mostInOneExchange);
+    // Each node may keep a hundredth of the limit to itself.
+    expect(acceptedAt.length).toBeLessThanOrEqual(times + mostInOneExchange + (2 * times) / 100);
     expect(acceptedAt.length).toBeLessThan(2 * times);
+    console.log('ACCEPTED', acceptedAt.length, mostInOneExchange);
   });
 
   it('counts at one node for the other as well: limits of the policy of a route', async () => {
