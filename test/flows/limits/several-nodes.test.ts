@@ -246,7 +246,6 @@ describe('load at two nodes', () => {
     // Each node may keep a hundredth of the limit to itself.
     expect(acceptedAt.length).toBeLessThanOrEqual(times + mostInOneExchange + (2 * times) / 100);
     expect(acceptedAt.length).toBeLessThan(2 * times);
-    console.log('ACCEPTED', acceptedAt.length, mostInOneExchange);
   });
 
   it('counts at one node for the other as well: limits of the policy of a route', async () => {
