@@ -1,9 +1,13 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { FailedFiles } from './test/support/failed-files.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { findPostgres } from './test/support/postgres/find-postgres.ts';
 
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
+
+/** Tests of the storage on PostgreSQL, and of several nodes on it; scripts/test says so if there is none. */
+const withoutPostgres = findPostgres() ? [] : ['test/storage/postgres/**', 'test/flows/cluster/**'];
 
 /** Tests that measure their own process, or replace a module of it: each file has one to itself. The others share theirs, as to start one takes longer. */
 const apart = [
@@ -30,6 +34,7 @@ const long = [
 const excluded = [
   ...configDefaults.exclude,
   ...withoutBrowser,
+  ...withoutPostgres,
   ...(process.env.GATEHOUSE_TEST_LONG ? [] : long),
 ];
 

@@ -7,7 +7,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   );
   process.exitCode = 2;
 } else {
-  const { keepCompiledCode } = await import('../dist/cli/compiled-code.js');
+  const { keepCompiledCode } = await import('../dist/compiled-code.js');
   keepCompiledCode(process.env);
-  await import('../dist/cli/main.js');
+  await import('../dist/cli.js');
 }

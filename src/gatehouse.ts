@@ -49,7 +49,7 @@ import { notesServer } from './notes-server.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { parseSettings, type Settings, type SettingsInput } from './options.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from './package-files.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { createAccessWatch } from './resource-server/index.ts';
 import { makeAll, SettingsRefused } from './settings/issues.ts';

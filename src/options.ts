@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy, publicUrl } from './settings/addresses.ts';
 import { clientSettings } from './settings/clients.ts';
-import { clusterSettings } from './settings/cluster.ts';
 import { describeIssues, SettingsRefused, whenFieldsValid } from './settings/issues.ts';
 import { nearest } from './settings/known-names.ts';
 import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './settings/limits.ts';
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
+  clusterSettings,
   dangerousSettings,
   listenSettings,
   logSettings,
@@ -37,7 +37,9 @@ const settings = z.strictObject({
     .string()
     .min(1)
     .default('./data')
-    .describe('Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.'),
+    .describe(
+      'Folder of the database and the key file, relative to the config file; with PostgreSQL, of what belongs to this machine alone.',
+    ),
   storage: storageSettings,
   cluster: clusterSettings,
   trustedProxies: z
@@ -126,7 +128,8 @@ export type Settings = z.output<typeof settingsSchema>;
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
 export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
-  const parsed = settingsSchema.safeParse(input);
+  // Settings are parsed once: to compile the schema first would take longer.
+  const parsed = settingsSchema.safeParse(input, { jitless: true });
   if (!parsed.success)
     throw new SettingsRefused([
       ...describeIssues(parsed.error.issues, { schema: settingsSchema, input, namesBeside }),

@@ -19,15 +19,16 @@ import {
 } from './origins.ts';
 import { type Page, serveHome } from './page.ts';
 import {
+  buildAliases,
   countedPaths,
   type LiveRoutes,
   ofRoutes,
   paths,
+  resolveAliases,
   serverPathsOf,
   slashTolerantPaths,
 } from './paths.ts';
 import { createRouteNames, nameRequests } from './request-log.ts';
-import { buildAliases, resolveAliases } from './well-known.ts';
 
 /** Options of {@link createApp}. */
 export interface AppOptions extends GuardOptions {

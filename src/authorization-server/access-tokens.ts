@@ -5,7 +5,7 @@ import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow } from '../storage/artifacts.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamBond } from '../storage/upstreams.ts';
-import { grantKey, openPayload } from './engine/stored-names.ts';
+import { grantKey, openPayload } from './engine/stored-rows.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
 import type { Actor } from './token-exchange/actor.ts';
 

@@ -5,7 +5,7 @@ import {
   isPrivateUseRedirect,
 } from '../oauth/redirect-uri.ts';
 import { bringsKeys, checkKeyMetadata, pickKeyMetadata } from './client-keys/key-set.ts';
-import { tolerate } from './tolerances/tolerate.ts';
+import { tolerate } from './tolerances.ts';
 
 /** Limits of client metadata (T-058, T-060). */
 const limits = { redirectUris: 10, nameCharacters: 200 } as const;

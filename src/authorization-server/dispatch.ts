@@ -1,7 +1,7 @@
 import type { Context, Next } from 'koa';
 import compose from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
-import { exposeWait } from './endpoint-limits/answers.ts';
+import { exposeWait } from './endpoint-limits/endpoint-limits.ts';
 import {
   answerWithOAuthError,
   type Endpoint,
@@ -10,7 +10,7 @@ import {
   type Step,
 } from './endpoints/endpoint-guards.ts';
 import type { EndpointLimit, LimitName } from './limits.ts';
-import { noteTolerated, type Tolerances } from './tolerances/tolerances.ts';
+import { noteTolerated, type Tolerances } from './tolerances.ts';
 
 /** Pages below one path, which look at methods themselves. */
 export interface PageFolder {

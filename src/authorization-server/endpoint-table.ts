@@ -8,9 +8,9 @@ import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';
 import { awaitBondOfRefresh, type LinkStanding } from './bonds/link-standing.ts';
 import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
-import { createDeviceEndpoints, createDevicePolling, withdrawDeviceFlow } from './device/device-endpoints.ts';
-import { rejectAsPage } from './endpoint-limits/answers.ts';
-import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import { deviceGrantType } from './client-metadata.ts';
+import { createDeviceEndpoints, createDevicePolling } from './device/device-endpoints.ts';
+import { type EndpointLimits, rejectAsPage } from './endpoint-limits/endpoint-limits.ts';
 import type { createTokenLimit, RefreshLoops } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
@@ -22,20 +22,23 @@ import {
 import { answerRepeatedUse, checkClientAssertion, usedOnceKind } from './endpoints/client-assertion.ts';
 import {
   auditTokenRefusal,
-  completeMetadata,
-  keepDocument,
-  publishForAMoment,
-} from './endpoints/endpoint-answers.ts';
-import {
   type Endpoint,
   type EndpointFamily,
   nameScheme,
   neverStore,
   refuseOpaqueOrigin,
+  refuseWith400,
   type Step,
 } from './endpoints/endpoint-guards.ts';
-import { takeEmptyPassword } from './endpoints/form-body.ts';
+import { onlyFor, takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
+import {
+  completeMetadata,
+  concealRegistration,
+  keepDocument,
+  publishForAMoment,
+  withdrawDeviceFlow,
+} from './endpoints/metadata-documents.ts';
 import {
   createRepeatedAnswers,
   ignoreHeadAndPrefetch,
@@ -49,11 +52,7 @@ import { commitWrites } from './engine/write-set.ts';
 import type { EndpointLimit, GuessLimiter } from './limits.ts';
 import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
-import {
-  concealRegistration,
-  createRegistrationEndpoints,
-  refuseWith400,
-} from './registration/registration-endpoint.ts';
+import { createRegistrationEndpoints } from './registration/registration-endpoint.ts';
 import type { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import type { ResourceRegistry } from './resources.ts';
 
@@ -237,7 +236,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
-        awaitBondOfRefresh({ upstreams, standing: linkStanding }),
+        onlyFor('refresh_token', awaitBondOfRefresh({ upstreams, standing: linkStanding })),
         createTokenEndpoint({
           artifacts,
           box,
@@ -250,7 +249,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           tokenLimit,
           refreshLoops: options.refreshLoops,
         }),
-        createDevicePolling({ artifacts, box }),
+        onlyFor(deviceGrantType, createDevicePolling({ artifacts, box })),
         at(enginePaths.token),
       ],
     },

@@ -1,7 +1,7 @@
 export type { CredentialForms, RouteForms } from './account/credentials-page.ts';
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
-export { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+export { type AuditTrail, createAuditTrail } from './audit.ts';
 export type { LinkStanding } from './bonds/link-standing.ts';
 export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 export { createPrincipalLimit, createToolCallLimits } from './endpoint-limits/principal-limit.ts';
@@ -20,7 +20,7 @@ export {
   createAuthorizationServer,
 } from './server.ts';
 export type { AuthorizationServerOptions } from './server-options.ts';
-export { createTolerances } from './tolerances/tolerances.ts';
+export { createTolerances } from './tolerances.ts';
 export { checkExchangeRules, checkTrustedIssuers } from './trusted-issuers/check-issuers.ts';
 export type { TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';
 export { buildFailurePage, buildHomePage } from './views/home.ts';

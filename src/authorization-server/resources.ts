@@ -2,7 +2,7 @@ import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
 import { undecidedResource } from './engine/granted-scopes.ts';
-import { tolerate } from './tolerances/tolerate.ts';
+import { tolerate } from './tolerances.ts';
 
 /** A protected resource tokens are issued for. */
 export interface ProtectedResource {
@@ -172,6 +172,29 @@ function shortenedUrls(
         .map((folder) => [canonicalResource(folder), entry] as const),
     ),
   );
+}
+
+/**
+ * Rewrites `resource` parameters to the canonical form of the resource they mean; unknown ones stay as they are and
+ * the engine refuses them (trap: the engine compares them as raw strings).
+ */
+export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  const asked = parameters.getAll('resource');
+  if (asked.every((value) => resources.find(value)?.resource === value)) return false;
+  const meant = asked
+    .flatMap((value) => splitJoined(value, resources))
+    .map((value) => resources.find(value)?.resource ?? value);
+  if (asked.length === meant.length && asked.every((value, index) => value === meant[index])) return false;
+  parameters.delete('resource');
+  for (const value of new Set(meant)) parameters.append('resource', value);
+  return true;
+}
+
+/** Takes a value apart that joins several resources of ours. */
+function splitJoined(value: string, resources: ResourceRegistry): string[] {
+  const parts = value.split(/[\s,]+/);
+  const isJoined = parts.length > 1 && parts.every((part) => resources.find(part) !== undefined);
+  return isJoined && tolerate('joinedResources', `resource ${value}`) ? parts : [value];
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpConnections } from './account/connected-apps.ts';
 import type { CredentialForms } from './account/credentials-page.ts';
-import type { AuditTrail } from './audit-trail.ts';
+import type { AuditTrail } from './audit.ts';
 import type { LinkStanding } from './bonds/link-standing.ts';
 import type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
@@ -15,7 +15,7 @@ import type { LoginLimits } from './login.ts';
 import type { OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import type { ProtectedResource, ToolsOf } from './resources.ts';
-import type { Tolerances } from './tolerances/tolerances.ts';
+import type { Tolerances } from './tolerances.ts';
 import type { UpstreamParts } from './upstream-login/no-upstreams.ts';
 
 /** Parts of the authorization server. */

@@ -14,11 +14,9 @@ import { createClientKeys } from './client-keys/client-keys.ts';
 import { devicePaths } from './device/device-endpoints.ts';
 import { buildDeviceFlow } from './device/engine-feature.ts';
 import { createDispatch, type Dispatch, type PageFolder } from './dispatch.ts';
-import { createSharedAddresses } from './endpoint-limits/address-limiter.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
 import { type AcceptedCalls, createRefreshLoops, createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
-import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { createAdapters } from './engine/adapter.ts';
 import {
@@ -30,12 +28,12 @@ import {
 import { createEngine } from './engine/engine.ts';
 import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';
-import { grantKey, openPayload } from './engine/stored-names.ts';
+import { grantKey, openPayload } from './engine/stored-rows.ts';
 import { createAllowedBefore } from './interactions/make-grant.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createFindAbandonedGrants } from './interactions/registered-anew.ts';
 import { createInteractions } from './interactions/routes.ts';
-import type { Limiters } from './limits.ts';
+import { createSharedAddresses, type Limiters } from './limits.ts';
 import { buildLogout, logoutPaths } from './logout/logout-endpoints.ts';
 import { createOperatorRelation } from './operator-clients/operator-relation.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
@@ -194,10 +192,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       engine.renewConfiguration();
     });
   }
-  const at =
-    (path: string): Step =>
-    (ctx) =>
-      engine.serve(ctx, path);
+  const { at } = engine;
 
   const limitOf = createEndpointLimits({
     limits,

@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import { Command } from 'commander';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../package-files.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './cli-error.ts';
 import { processIo } from './output.ts';
 import { type Register, runCommands } from './run-commands.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { leaseSeconds, type NodeRow, type NodeStore } from '../storage/nodes.ts';
+import { StorageUnavailable } from '../storage/storage.ts';
 
 /** Pause between the beats of a node, in milliseconds. */
 const beatMs = 1_000;
@@ -95,9 +96,9 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     isCurrent,
     sessions: {
       async claim(key) {
-        if ((await store.claimSession(key, row.id)) === 'taken') return false;
+        if ((await store.claimSession(key, row.id)) === 'taken')
+          throw new StorageUnavailable('another node serves this session');
         held.add(key);
-        return true;
       },
       release(key) {
         if (!held.delete(key) || hasLeft) return;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { deriveNodeKey, forwardSessions, joinCluster, openNodePort } from '../cluster/index.ts';
+import { deriveNodeKey, forwardSessions, openNodePort } from '../cluster/forwarding.ts';
+import { joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { hashSessionId, type SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -192,7 +192,10 @@ export function showSettings(settings: Settings): Settings {
   const { postgres } = settings.storage;
   return {
     ...settings,
-    storage: { ...settings.storage, ...(typeof postgres === 'string' && { postgres: withoutPassword(postgres) }) },
+    storage: {
+      ...settings.storage,
+      ...(typeof postgres === 'string' && { postgres: withoutPassword(postgres) }),
+    },
     upstreams: Object.fromEntries(upstreams),
     routes: Object.fromEntries(routes),
   };

@@ -23,3 +23,14 @@ export const modernErrorCodes: ReadonlySet<unknown> = new Set([
   errorCodes.missingRequiredClientCapability,
   errorCodes.unsupportedProtocolVersion,
 ]);
+
+/** 4xx statuses that say nothing about the revision of a server: credentials, permissions and load. */
+const notAboutAge = new Set([401, 402, 403, 407, 408, 429]);
+
+/**
+ * Checks if a status means that a server does not know the request, and not that it denies access.
+ * @param status of an HTTP response
+ */
+export function isAboutTheRequest(status: number): boolean {
+  return status >= 400 && status < 500 && !notAboutAge.has(status);
+}

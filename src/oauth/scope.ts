@@ -31,6 +31,20 @@ export function formatScope(scopes: Iterable<string>): string {
   return [...new Set(scopes)].join(' ');
 }
 
+/**
+ * Writes the `scope` parameter with one space between its scopes, each once: oidc-provider compares what stands between
+ * spaces (FA-28).
+ * @param parameters changed in place
+ * @returns whether anything was changed
+ */
+export function tidyScope(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  const tidy = formatScope(parseScope(given));
+  if (given === undefined || more.length > 0 || tidy === given) return false;
+  parameters.set('scope', tidy);
+  return true;
+}
+
 /** @returns the scopes of `needed` that `granted` lacks, in the order of `needed` */
 export function missingScopes(granted: Iterable<string>, needed: Iterable<string>): string[] {
   const held = new Set(granted);

@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
-import { grantKey, payloadContext } from '../../src/authorization-server/engine/stored-names.ts';
+import { grantKey, payloadContext } from '../../src/authorization-server/engine/stored-rows.ts';
 import { jwtTokenId } from '../../src/authorization-server/jwt/own-jwt.ts';
 import { generateSigningKey } from '../../src/crypto/key-schedule.ts';
 import { hashSecret } from '../../src/crypto/secret.ts';

@@ -8,7 +8,7 @@ import { openPostgresStorage } from '../../src/storage/postgres/index.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 import { usePostgres } from '../support/postgres/postgres.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 const keys = { audit: 'a secret of the installation' };
 const limit = { times: 5, windowSeconds: 900 };
 

@@ -113,6 +113,7 @@ export function hasBehaviour({ parsed }: Source): boolean {
       case 'ImportDeclaration':
       case 'ExportAllDeclaration':
       case 'TSInterfaceDeclaration':
+      case 'TSModuleDeclaration':
       case 'TSTypeAliasDeclaration':
         return false;
       case 'ExportNamedDeclaration':

@@ -54,12 +54,14 @@ describe('the public surface', () => {
 
   it('has a source file behind each entry of package.json', () => {
     const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
-      exports: Record<string, string | { default: string }>;
+      exports: Record<string, string | { types: string }>;
     };
     const entries = Object.values(exports).flatMap((entry) =>
-      typeof entry === 'string' ? [] : [entry.default],
+      typeof entry === 'string' ? [] : [entry.types],
     );
-    const files = entries.map((file) => file.replace(/^\.\/dist\//, 'src/').replace(/\.js$/, '.ts'));
+    const files = entries.map((file) =>
+      file.replace(/^\.\/dist\/types\//, 'src/').replace(/\.d\.ts$/, '.ts'),
+    );
     expect(files.length).toBeGreaterThan(0);
     expect(files.filter((file) => !sources.some(({ path }) => path === file))).toEqual([]);
   });

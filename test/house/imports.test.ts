@@ -159,6 +159,12 @@ describe('heavy modules', () => {
     expect(loaded).toContain('better-sqlite3');
   });
 
+  it('of MCP clients are not loaded by a server: its remote backends have a client of their own', () => {
+    const loaded = loadedBy((path) => path === 'src/cli/commands/server/serve.ts');
+    expect(loaded).toContain('@modelcontextprotocol/server');
+    expect(loaded).not.toContain('@modelcontextprotocol/client');
+  });
+
   it('are found through other files, and not through types', () => {
     const files = [
       parseSource('src/client/a.ts', "import '../oauth/b.ts'; import type { D } from '../oauth/d.ts';"),

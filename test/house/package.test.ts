@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -119,6 +120,19 @@ describe('the package as a stranger gets it', () => {
     );
   });
 
+  it('has a client that loads no module of Node, and a thread beside its other programs', () => {
+    const dist = join(consumer, 'node_modules/mcp-gatehouse/dist');
+    const loaded = new Set(['./client.js']);
+    for (const file of loaded) {
+      if (!file.startsWith('./')) continue;
+      const code = readFileSync(join(dist, file), 'utf8');
+      for (const [, to = ''] of code.matchAll(/^(?:import|export)\b[^;]*?"([^"]+)";$/gm)) loaded.add(to);
+    }
+    expect(loaded).toContain('oauth4webapi');
+    expect([...loaded].filter((name) => name.startsWith('node:'))).toEqual([]);
+    expect(readdirSync(dist)).toContain('argument-thread.js');
+  });
+
   it('serves with one command: healthy, and an unknown client gets a page', async () => {
     const { server, port } = await serve();
     try {
@@ -150,7 +164,7 @@ describe('the package as a stranger gets it', () => {
   it('type-checks, with every entry point, in a strict project that checks its libraries too', async () => {
     const program = [
       "import { createGatehouse, type GatehouseOptions } from 'mcp-gatehouse';",
-      ...['sqlite', 'resource-server', 'client', 'client/node'].map(
+      ...['sqlite', 'postgres', 'resource-server', 'client', 'client/node'].map(
         (entry, at) => `export type * as entry${at} from 'mcp-gatehouse/${entry}';`,
       ),
       'export async function mcpUrl(options: GatehouseOptions): Promise<string> {',

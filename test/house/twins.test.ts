@@ -62,6 +62,7 @@ describe('each source file', () => {
       "import type { B } from './b.ts'; export type A = B; export * from './c.ts'; export { d } from './d.ts';",
       false,
     ],
+    ["declare module 'b' { export { c as default } from 'd'; }", false],
     ['export const a = 1;', true],
     ['export class A {}', true],
     ["import './a.ts'; main();", true],

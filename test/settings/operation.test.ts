@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   auditSettings,
+  clusterSettings,
   dangerousSettings,
   listenSettings,
   logSettings,
@@ -17,6 +18,7 @@ describe('the settings of operation', () => {
       upstreamsOverHttp: false,
       trustOtherPorts: false,
     });
+    expect(clusterSettings.parse(undefined)).toEqual({ host: '127.0.0.1' });
     expect(logSettings.parse(undefined)).toEqual({ level: 'info' });
   });
 
@@ -28,6 +30,8 @@ describe('the settings of operation', () => {
   it.each([
     [listenSettings, { port: 65_536 }],
     [metricsSettings, { port: -1 }],
+    [clusterSettings, { port: 65_536 }],
+    [clusterSettings, { address: { env: 'not a name' } }],
     [rotationSettings, { signingDays: 3651 }],
     [rotationSettings, { sealingDays: -1 }],
     [auditSettings, { keepDays: 0 }],

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -33,6 +34,22 @@ export interface RunningGatehouse {
   stop(): Promise<void>;
 }
 
+/**
+ * Opens the state of a gatehouse: SQLite in the folder, or with GATEHOUSE_TEST_STORAGE=postgres a database of the folder's
+ * own on the shared server.
+ */
+async function openState(folder: string): Promise<DataFolder> {
+  if (process.env.GATEHOUSE_TEST_STORAGE !== 'postgres') return openDataFolder(folder);
+  const [{ createDatabaseAt, sharedVariable }, { openPostgresInstallation }] = await Promise.all([
+    import('./postgres/postgres.ts'),
+    import('../../src/storage/postgres/index.ts'),
+  ]);
+  const file = join(folder, 'database-url');
+  if (!existsSync(file)) writeFileSync(file, await createDatabaseAt(process.env[sharedVariable] ?? ''));
+  const place = { postgres: readFileSync(file, 'utf8'), poolSize: 5, pooled: false };
+  return openPostgresInstallation(place, folder, {}, () => undefined);
+}
+
 /** The account every test gatehouse has. */
 export const ada = { email: 'ada@example.com', password: 'correct horse battery staple' };
 
@@ -42,6 +59,8 @@ type StartOptions = Partial<GatehouseOptions> & {
   publicPath?: string;
   folder?: string;
   port?: number;
+  /** The opened state of an installation that is not in the folder. */
+  installation?: DataFolder;
   /** Has it speak TLS. */
   certificate?: TestCertificate;
 };
@@ -51,10 +70,11 @@ type StartOptions = Partial<GatehouseOptions> & {
  * over https, where no other server gets the cookies.
  */
 export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
-  const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...settings } = options;
+  const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...rest } = options;
+  const { installation, ...settings } = rest;
   const scheme = certificate ? 'https' : 'http';
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
-  const data = await openDataFolder(folder);
+  const data = installation ?? (await openState(folder));
   const administration = createAdministration(data);
   if ((await administration.accounts.list()).length === 0)
     await administration.accounts.add(ada.email, ada.password);

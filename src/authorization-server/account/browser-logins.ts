@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { SessionBrowser } from '../engine/session-browser.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload } from '../engine/stored-rows.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import type { BrowserLogin } from '../views/account/overview.ts';
 

@@ -4,7 +4,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ArtifactStore, GrantRow } from '../../storage/artifacts.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload } from '../engine/stored-rows.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
 import type { ClientSummary } from '../views/client-summary.ts';

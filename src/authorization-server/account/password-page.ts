@@ -11,7 +11,7 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
 import { cookieName } from '../cookie-name.ts';
-import { rejectAsPage } from '../endpoint-limits/answers.ts';
+import { rejectAsPage } from '../endpoint-limits/endpoint-limits.ts';
 import { showPage } from '../interactions/page.ts';
 import type { GuessLimiter } from '../limits.ts';
 import { type Login, ownerOf } from '../login.ts';

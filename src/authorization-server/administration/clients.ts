@@ -10,7 +10,7 @@ import type {
 } from '../../storage/clients.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Metadata } from '../client-metadata.ts';
-import { invitationId, openPayload, payloadContext, type SealedRow } from '../engine/stored-names.ts';
+import { invitationId, openPayload, payloadContext, type SealedRow } from '../engine/stored-rows.ts';
 import { hashClientSecret } from '../operator-clients/client-secret.ts';
 import { checkOperatorClient, type OperatorClient, toMetadata } from '../operator-clients/operator-client.ts';
 import { createSealedClientIds } from '../registration/sealed-client-ids.ts';

@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload } from '../engine/stored-rows.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount } from './find-account.ts';
 

@@ -4,7 +4,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, randomSecret } from '../../crypto/secret.ts';
 import type { Account, PasskeyStore } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/stored-names.ts';
+import { payloadContext } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 
 /** Options of the passkeys. */

@@ -3,7 +3,7 @@ import { randomPassword } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { OneTimeCodeStore } from '../../storage/accounts.ts';
-import { payloadContext } from '../engine/stored-names.ts';
+import { payloadContext } from '../engine/stored-rows.ts';
 
 /** One-time codes of accounts: on or off, and checked. */
 export interface SecondFactor {

@@ -58,7 +58,7 @@ export interface RefreshBondOptions {
 const kind = 'RefreshToken';
 
 /**
- * Creates a step of the token endpoint: it checks the upstream link of a refresh token before the token is used. If the
+ * Creates a step of the token endpoint for refreshes: it checks the upstream link of a refresh token before the token is used. If the
  * link has ended, the grant is deleted first, and the engine rejects the token. If the state of the link is unknown,
  * nothing is consumed, and the client may repeat the request (A10-02, T-090).
  */
@@ -66,7 +66,7 @@ export function awaitBondOfRefresh({ upstreams, standing }: RefreshBondOptions):
   return async (ctx, next) => {
     const form = await readFormBody(ctx);
     if (!form) return;
-    const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
+    const refreshToken = form.get('refresh_token');
     const bond =
       refreshToken === null
         ? undefined

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { networkOf } from '../../net/address.ts';
-import { createAddressLimiter, createSharedAddresses } from '../endpoint-limits/address-limiter.ts';
-import { type Limit, memoryLimiters } from '../limits.ts';
+import { createAddressLimiter, createSharedAddresses, type Limit, memoryLimiters } from '../limits.ts';
 import { DocumentRefused } from './document.ts';
 
 /** Limits of document fetches on behalf of others. */

@@ -3,7 +3,7 @@ import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
 import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/clients.ts';
 import { keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
-import { openPayload, payloadContext } from '../engine/stored-names.ts';
+import { openPayload, payloadContext } from '../engine/stored-rows.ts';
 import type { Limiters } from '../limits.ts';
 import { createBudgets, type DocumentLimits, freshnessBounds, freshSeconds } from './budgets.ts';
 import { checkDocumentUrl, DocumentRefused, parseDocument } from './document.ts';

@@ -5,7 +5,6 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
-import { deviceGrantType } from '../client-metadata.ts';
 import {
   answerWithOAuthError,
   type Endpoint,
@@ -16,7 +15,7 @@ import {
 } from '../endpoints/endpoint-guards.ts';
 import { ignoreHeadAndPrefetch } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
-import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
 import { createLimiter, type EndpointLimit, type GuessLimiter } from '../limits.ts';
@@ -70,18 +69,6 @@ const completeDeviceAnswer: Step = async (ctx, next) => {
   if (ctx.status === 200) Object.assign(body, { interval: pollIntervalSeconds });
   else if (body.error_description?.endsWith('is not allowed for this client'))
     answerWithOAuthError(ctx, 400, 'unauthorized_client', body.error_description);
-};
-
-/**
- * Leaves the device flow out of our metadata, if it is switched off. The engine keeps the grant type: clients that have
- * registered it go on to work otherwise.
- */
-export const withdrawDeviceFlow: Step = async (ctx, next) => {
-  await next();
-  const metadata = ctx.body as { device_authorization_endpoint?: string; grant_types_supported?: string[] };
-  if (ctx.status !== 200) return;
-  delete metadata.device_authorization_endpoint;
-  metadata.grant_types_supported = metadata.grant_types_supported?.filter((type) => type !== deviceGrantType);
 };
 
 /** Goes on with the steps of a method; a HEAD is a GET. */
@@ -165,9 +152,9 @@ export interface DevicePollingOptions {
 }
 
 /**
- * Creates the step around the engine's token endpoint that keeps devices to their pace (`slow_down`), and ends the grant
- * of a device code that its own client sends again after it has expired, when the engine no longer looks whether it was
- * used (RFC 8628 section 3.5; T-029). It counts in memory: a poll writes nothing.
+ * Creates the step around the engine's token endpoint for requests of devices. It keeps them to their pace
+ * (`slow_down`), and ends the grant of a device code that its own client sends again after it has expired, when the
+ * engine no longer looks whether it was used (RFC 8628 section 3.5; T-029). It counts in memory: a poll writes nothing.
  */
 export function createDevicePolling({ artifacts, box }: DevicePollingOptions): Step {
   const polls = createLimiter({ times: 1, windowSeconds: pollIntervalSeconds - leewaySeconds });
@@ -183,9 +170,9 @@ export function createDevicePolling({ artifacts, box }: DevicePollingOptions): S
   return async (ctx, next) => {
     await next();
     const { params, client } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
-    if (ctx.status !== 400 || params?.grant_type !== deviceGrantType) return;
+    if (ctx.status !== 400) return;
     const { error } = ctx.body as { error?: string };
-    const id = hashSecret(kind, String(params.device_code ?? ''));
+    const id = hashSecret(kind, String(params?.device_code ?? ''));
     if (error === 'expired_token') await endReplayed(id, client?.clientId);
     if (error !== 'authorization_pending' || (await polls.take(id)) === 0) return;
     const description = `wait ${pollIntervalSeconds} seconds longer between two polls`;

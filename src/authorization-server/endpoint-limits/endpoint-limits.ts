@@ -2,12 +2,19 @@ import { decodeJwt } from 'jose';
 import type { Context } from 'koa';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { AuditLog } from '../audit.ts';
-import { errorOf, type Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithOAuthError, errorOf, type Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { BodyRefused, findForm, isFormUnfinished } from '../endpoints/form-body.ts';
-import type { EndpointLimit, Limit, Limiters, LimitName, LoadLimiter } from '../limits.ts';
+import {
+  createAddressLimiter,
+  createReached,
+  type EndpointLimit,
+  type Limit,
+  type Limiters,
+  type LimitName,
+  type LoadLimiter,
+} from '../limits.ts';
 import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
-import { createAddressLimiter } from './address-limiter.ts';
-import { createReached, rejectAsJson, rejectAsPage, type TooMany } from './answers.ts';
 
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
@@ -236,3 +243,47 @@ export async function readClaimedClient(ctx: Context): Promise<string> {
     ''
   );
 }
+
+/**
+ * Answers that a limit was reached, with 429 and how long to wait (RFC 6585 section 4, RFC 9110 section 10.2.3).
+ * @param reason what there was too much of, the beginning of a sentence
+ */
+export type TooMany = (ctx: Context, waitSeconds: number, reason: string) => void;
+
+function describe(waitSeconds: number, reason: string): string {
+  return `${reason}; try again in ${waitSeconds} second${waitSeconds === 1 ? '' : 's'}`;
+}
+
+/** Any page may read it: it says how long to wait, and uses no cookies. */
+function letAnyPageRead(ctx: Context): void {
+  ctx.set('Access-Control-Allow-Origin', '*');
+  ctx.set('Access-Control-Expose-Headers', 'Retry-After');
+}
+
+/** Lets any page read a 429 of an endpoint, whichever limit it comes from. */
+export const exposeWait: Step = async (ctx, next) => {
+  await next();
+  if (ctx.status === 429) letAnyPageRead(ctx);
+};
+
+function prepare(ctx: Context, waitSeconds: number): void {
+  ctx.set('Retry-After', String(waitSeconds));
+  letAnyPageRead(ctx);
+}
+
+/** Rejects a request of a program with 429 and JSON. */
+export const rejectAsJson: TooMany = (ctx, waitSeconds, reason) => {
+  prepare(ctx, waitSeconds);
+  answerWithOAuthError(ctx, 429, 'temporarily_unavailable', describe(waitSeconds, reason));
+};
+
+/** Rejects a request of a browser with 429 and a page, or with JSON if the request accepts no page. */
+export const rejectAsPage: TooMany = (ctx, waitSeconds, reason) => {
+  prepare(ctx, waitSeconds);
+  answerWithErrorPage(
+    ctx,
+    429,
+    { code: 'temporarily_unavailable', description: describe(waitSeconds, reason) },
+    { explanation: 'too_many_requests', waitSeconds },
+  );
+};

@@ -1,9 +1,8 @@
 import { WindowCounts } from '../../collections/window-counts.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import type { AuditTrail } from '../audit-trail.ts';
-import type { Limit, Limiters, LimitName } from '../limits.ts';
-import { createReached } from './answers.ts';
+import type { AuditTrail } from '../audit.ts';
+import { createReached, type Limit, type Limiters, type LimitName } from '../limits.ts';
 
 /** Options of the limit. */
 export interface PrincipalLimitOptions {

@@ -2,8 +2,8 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { setBounded } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
-import type { Limit, Limiters, LimitName } from '../limits.ts';
-import { createReached, rejectAsJson } from './answers.ts';
+import { createReached, type Limit, type Limiters, type LimitName } from '../limits.ts';
+import { rejectAsJson } from './endpoint-limits.ts';
 
 /** Counts the tokens that are issued to one client for one account. */
 export interface TokenLimit {

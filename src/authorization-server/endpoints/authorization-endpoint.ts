@@ -1,11 +1,11 @@
 import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
-import { formatScope, parseScope, personalScopes, profileScopes } from '../../oauth/scope.ts';
+import { formatScope, parseScope, personalScopes, profileScopes, tidyScope } from '../../oauth/scope.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { canonicalizeResources, type ProtectedResource, type ResourceRegistry } from '../resources.ts';
+import { tolerate } from '../tolerances.ts';
 import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';
@@ -101,29 +101,6 @@ function refuseResponse({
   return undefined;
 }
 
-/** Takes a value apart that joins several resources of ours. */
-function splitJoined(value: string, resources: ResourceRegistry): string[] {
-  const parts = value.split(/[\s,]+/);
-  const isJoined = parts.length > 1 && parts.every((part) => resources.find(part) !== undefined);
-  return isJoined && tolerate('joinedResources', `resource ${value}`) ? parts : [value];
-}
-
-/**
- * Rewrites `resource` parameters to the canonical form of the resource they mean; unknown ones stay as they are and
- * the engine refuses them (trap: the engine compares them as raw strings).
- */
-export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
-  const asked = parameters.getAll('resource');
-  if (asked.every((value) => resources.find(value)?.resource === value)) return false;
-  const meant = asked
-    .flatMap((value) => splitJoined(value, resources))
-    .map((value) => resources.find(value)?.resource ?? value);
-  if (asked.length === meant.length && asked.every((value, index) => value === meant[index])) return false;
-  parameters.delete('resource');
-  for (const value of new Set(meant)) parameters.append('resource', value);
-  return true;
-}
-
 function asksForNoScope(parameters: URLSearchParams): boolean {
   const asked = parameters.getAll('scope');
   return asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access');
@@ -138,18 +115,6 @@ function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: Prote
   const isOfServer = (scope: string): boolean =>
     !Object.hasOwn(scopes, scope) && (personalScopes.includes(scope) || profileScopes.includes(scope));
   return asked.length < 2 && parseScope(asked[0]).every(isOfServer);
-}
-
-/**
- * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces (FA-28).
- * @returns whether anything was changed
- */
-export function tidyScope(parameters: URLSearchParams): boolean {
-  const [given, ...more] = parameters.getAll('scope');
-  const tidy = formatScope(parseScope(given));
-  if (given === undefined || more.length > 0 || tidy === given) return false;
-  parameters.set('scope', tidy);
-  return true;
 }
 
 /** Checks for parameters that the configuration requires and the request leaves out. */

@@ -2,9 +2,8 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeader
 import type { Context } from 'koa';
 import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { WriteSet } from '../engine/write-set.ts';
-import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
+import { answerWithOAuthError, noteReason, type Step } from './endpoint-guards.ts';
 import { readFormBody } from './form-body.ts';
-import { noteReason } from './refusal-reason.ts';
 
 /** Bounds of an assertion. The lifetime is twice what the MCP SDK and most others use. */
 const bounds = { characters: 8_192, lifetimeSeconds: 600, skewSeconds: 15, idCharacters: 256 } as const;

@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { replayBody } from '../engine/replayed-body.ts';
-import { answerWithOAuthError, type Step } from './endpoint-guards.ts';
-import { noteReason } from './refusal-reason.ts';
+import { answerWithOAuthError, noteReason, type Step } from './endpoint-guards.ts';
 
 /** The engine's own limit for form bodies. */
 const maxFormBytes = 56 * 1024;
@@ -86,9 +84,53 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
   return undefined;
 }
 
+/**
+ * Creates a step of the token endpoint for requests of one grant type; it passes on all others.
+ * @param grantType `grant_type` of the request
+ */
+export function onlyFor(grantType: string, step: Step): Step {
+  return async (ctx, next) => {
+    const form = await readFormBody(ctx);
+    if (form) await (form.get('grant_type') === grantType ? step(ctx, next) : next());
+  };
+}
+
 /** Lets the engine read this form in place of the posted one. @param form what it is to read */
 export function replayForm(ctx: Context, form: URLSearchParams): void {
   replayBody(ctx, Buffer.from(form.toString()));
+}
+
+/**
+ * Replaces the body that the engine will read. The engine reads the stream itself.
+ * @param body the body that was read from the stream, perhaps rewritten; the last call counts
+ */
+export function replayBody(ctx: Context, body: Buffer): void {
+  ctx.state.bodyToReplay = body;
+}
+
+/** Sets the body that the engine reads; if no step has read the body, the stream still has it. */
+export function restoreBody(ctx: Context): void {
+  const body: Buffer | undefined = ctx.state.bodyToReplay;
+  if (!body) return;
+  // What the engine looks at: no stream, whose every step would cost the request a turn.
+  const stream: Record<string | symbol, unknown> = {
+    readable: true,
+    readableEncoding: null,
+    async *iterator() {
+      yield body;
+    },
+  };
+  ctx.req.headers['content-length'] = String(body.length);
+  delete ctx.req.headers['transfer-encoding'];
+  const replayed = new Proxy(ctx.req, {
+    get(request, property) {
+      const source = Object.hasOwn(stream, property) ? stream : request;
+      const value: unknown = Reflect.get(source, property);
+      return typeof value === 'function' ? value.bind(source) : value;
+    },
+  }) as IncomingMessage;
+  ctx.req = replayed;
+  ctx.request.req = replayed;
 }
 
 /** The user of HTTP Basic credentials without a password, decoded; undefined for any others (RFC 6749 section 2.3.1). */

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
-import { grantKey, openPayload, payloadContext } from '../engine/stored-names.ts';
+import { grantKey, openPayload, payloadContext } from '../engine/stored-rows.ts';
 
 /**
  * Differences between a repeated use of a refresh token and its first use. Undefined if one of the two values is not

@@ -3,7 +3,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { openPayload, payloadContext } from '../engine/stored-names.ts';
+import { openPayload, payloadContext } from '../engine/stored-rows.ts';
 import { redirectSeeOther } from '../interactions/page.ts';
 import type { Step } from './endpoint-guards.ts';
 

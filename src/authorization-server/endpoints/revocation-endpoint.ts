@@ -1,7 +1,7 @@
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
-import { grantKey } from '../engine/stored-names.ts';
+import { grantKey } from '../engine/stored-rows.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import { tokenLeftToUs } from '../jwt/own-jwt.ts';
 import { answerRepeatedAssertion } from './client-assertion.ts';

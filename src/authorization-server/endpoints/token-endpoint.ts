@@ -3,19 +3,18 @@ import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import { formatScope, parseScope, personalScopes } from '../../oauth/scope.ts';
+import { formatScope, parseScope, personalScopes, tidyScope } from '../../oauth/scope.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
 import type { RefreshLoops, TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { isInGrace } from '../engine/refresh-grace.ts';
-import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-rows.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
-import type { ResourceRegistry } from '../resources.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
-import { canonicalizeResources, tidyScope } from './authorization-endpoint.ts';
+import { canonicalizeResources, type ResourceRegistry } from '../resources.ts';
+import { tolerate } from '../tolerances.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './client-assertion.ts';
-import { answerWithOAuthError } from './endpoint-guards.ts';
+import { answerWithOAuthError, noteReason } from './endpoint-guards.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import {
   compareSource,
@@ -25,7 +24,6 @@ import {
   keepAnswer,
   type TokenAnswer,
 } from './refresh-source.ts';
-import { noteReason } from './refusal-reason.ts';
 
 /** `allow` gives the first answer again, `end` ends the grant. */
 export type RepeatFromOtherAddress = 'allow' | 'end';

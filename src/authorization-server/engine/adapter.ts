@@ -17,8 +17,7 @@ import {
   describeForRequest,
 } from './client-adapter.ts';
 import { isInGrace, maxClockSkewSeconds } from './refresh-grace.ts';
-import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
-import { grantKey } from './stored-names.ts';
+import { createRememberedPayloads, createSealedPayloads, grantKey } from './stored-rows.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 /** Options of the storage adapter. */

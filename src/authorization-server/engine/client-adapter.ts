@@ -16,8 +16,7 @@ import { type ClientKeys, ClientKeysRefused } from '../client-keys/client-keys.t
 import { authMethodsMember, keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
-import { createRememberedPayloads } from './sealed-payloads.ts';
-import { openPayload, payloadContext } from './stored-names.ts';
+import { createRememberedPayloads, openPayload, payloadContext } from './stored-rows.ts';
 import { currentWriteSet, record } from './write-set.ts';
 
 /** Options of the adapters for clients. */

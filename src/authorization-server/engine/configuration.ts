@@ -24,7 +24,7 @@ import type { buildRegistrationFeature } from '../registration/registration-feat
 import { type ProtectedResource, type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances.ts';
 import type { Adapters } from './adapter.ts';
 import { sessionTtl } from './session-browser.ts';
 

@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/key-schedule.ts';
@@ -6,29 +5,30 @@ import { createCookieSigner } from '../../crypto/secret.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { restoreBody } from '../endpoints/form-body.ts';
 import { isClientSecretHash, matchesClientSecret } from '../operator-clients/client-secret.ts';
-import { compareLocalhostPorts } from '../tolerances/tolerances.ts';
+import { compareLocalhostPorts } from '../tolerances.ts';
 import { setKnownScopes } from './engine-internals.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
-import { restoreBody } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
 /**
  * An engine that callers may keep. It knows the same clients, sessions and cookies as the engines that follow when
- * signing keys change. Requests that sign tokens must use {@link Engine.serve}.
+ * signing keys change. Requests that sign tokens must use {@link Engine.at}.
  */
 export interface Engine {
   /**
    * One that can be kept: it knows the same clients, sessions and cookies as those that come after it when signing keys
-   * change. Whatever signs tokens goes through {@link Engine.serve}; what all of them need is given to them in
+   * change. Whatever signs tokens goes through {@link Engine.at}; what all of them need is given to them in
    * `createProvider`.
    */
   provider: Provider;
   /**
-   * Passes a request to the engine, under one of the engine's paths below the issuer.
-   * @throws StorageUnavailable if the database failed meanwhile
+   * Creates the step that passes a request to the engine, under one of the engine's paths below the issuer.
+   * @returns throws StorageUnavailable if the database failed meanwhile
    */
-  serve(ctx: Context, path: string): Promise<void>;
+  at(path: string): Step;
   /** Replaces the known scopes by those that a new configuration would have. */
   renewScopes(): void;
   /** Builds a new configuration for all later requests. */
@@ -94,7 +94,7 @@ export function createEngine(options: EngineOptions): Engine {
   let current = first;
   return {
     provider: first.provider,
-    async serve(ctx, path) {
+    at: (path) => async (ctx) => {
       if (current.copied !== copiedKeys()) current = build();
       ctx.path = `${base}${path}`;
       restoreBody(ctx);

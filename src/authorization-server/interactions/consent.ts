@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { AccountStore } from '../../storage/accounts.ts';
-import { grantKey } from '../engine/stored-names.ts';
+import { grantKey } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';

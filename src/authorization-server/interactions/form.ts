@@ -2,8 +2,7 @@ import type { Context } from 'koa';
 import { equalSecrets, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
-import { BodyRefused, readBody } from '../endpoints/form-body.ts';
-import { replayBody } from '../engine/replayed-body.ts';
+import { BodyRefused, readBody, replayBody } from '../endpoints/form-body.ts';
 
 /** A form of ours has a few short fields. */
 const maxFormBytes = 16 * 1024;

@@ -5,7 +5,7 @@ import { datedSecret, randomSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { type ConsentedScopes, grantedScopes, undecidedResource } from '../engine/granted-scopes.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 

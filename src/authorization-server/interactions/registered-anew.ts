@@ -7,7 +7,7 @@ import type { ClientStore } from '../../storage/clients.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Metadata } from '../client-metadata.ts';
 import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { AskedFor } from './interaction.ts';
 

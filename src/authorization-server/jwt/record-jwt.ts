@@ -1,7 +1,7 @@
 import type { AccessToken, ClientCredentials, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { accessTokenRetentionSeconds } from '../../storage/artifacts.ts';
-import { grantKey, payloadContext } from '../engine/stored-names.ts';
+import { grantKey, payloadContext } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { jwtTokenId } from './own-jwt.ts';

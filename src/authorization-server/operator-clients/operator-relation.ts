@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ClientStore } from '../../storage/clients.ts';
 import type { Metadata } from '../client-metadata.ts';
-import { openPayload, type SealedRow } from '../engine/stored-names.ts';
+import { openPayload, type SealedRow } from '../engine/stored-rows.ts';
 
 /** Relation of a client to the operator: the operator's own client, a client with a similar name, or neither. */
 export type OperatorRelation = 'operator' | 'namesake' | 'none';

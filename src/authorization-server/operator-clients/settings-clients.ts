@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ClientStore } from '../../storage/clients.ts';
-import { payloadContext } from '../engine/stored-names.ts';
+import { payloadContext } from '../engine/stored-rows.ts';
 import { tokenExchangeGrant } from '../token-exchange/exchange-rule.ts';
 import { jwtBearerGrant } from '../trusted-issuers/trusted-issuer.ts';
 import { checkChosenSecret, hashClientSecret } from './client-secret.ts';

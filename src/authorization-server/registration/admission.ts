@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import type { InvitationStore } from '../../storage/clients.ts';
 import { answerWithOAuthError, type Step } from '../endpoints/endpoint-guards.ts';
-import { invitationId } from '../engine/stored-names.ts';
+import { invitationId } from '../engine/stored-rows.ts';
 
 /**
  * Policy of client registration (RFC 7591 section 3): open to anybody; open, with the operator's approval of each

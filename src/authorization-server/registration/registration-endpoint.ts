@@ -12,10 +12,9 @@ import {
   normalizeRegistration,
 } from '../client-metadata.ts';
 import { answerWithOAuthError, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
-import { BodyRefused, readBody } from '../endpoints/form-body.ts';
-import { replayBody } from '../engine/replayed-body.ts';
+import { BodyRefused, readBody, replayBody } from '../endpoints/form-body.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { tolerate } from '../tolerances/tolerate.ts';
+import { tolerate } from '../tolerances.ts';
 import { type InvitedState, type RegistrationPolicy, refuseToken, requireInvitation } from './admission.ts';
 import type { SealedClientIds } from './sealed-client-ids.ts';
 
@@ -120,18 +119,6 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
     manage: [neverStore, prepareUpdate(redirectSchemes), inOneCommit(artifacts, now), auditChange(audit)],
   };
 }
-
-/** Removes registration from the metadata document if nobody can register (RFC 8414 section 2; A5-03). */
-export const concealRegistration: Step = async (ctx, next) => {
-  await next();
-  if (ctx.status === 200) delete (ctx.body as { registration_endpoint?: string }).registration_endpoint;
-};
-
-/** The token endpoint has no 403: a client that may not be used is told so with 400 (RFC 6749 section 5.2). */
-export const refuseWith400: Step = async (ctx, next) => {
-  await next();
-  if (ctx.status === 403) ctx.status = 400;
-};
 
 /** Limits of a registration (T-060, T-062). */
 const limits = { bytes: 56 * 1024, levels: 8 } as const;

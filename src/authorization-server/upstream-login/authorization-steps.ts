@@ -6,7 +6,7 @@ import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
-import { grantKey } from '../engine/stored-names.ts';
+import { grantKey } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import {
   type AskedFor,

@@ -6,7 +6,7 @@ import type { UpstreamFault } from '../../upstream/index.ts';
 import type { AuthorizationWishes, PendingAuthorization, Upstream } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import { repeatSeconds } from '../endpoints/repeated-answers.ts';
-import { openPayload, payloadContext } from '../engine/stored-names.ts';
+import { openPayload, payloadContext } from '../engine/stored-rows.ts';
 import { record } from '../engine/write-set.ts';
 import { navigate } from '../interactions/page.ts';
 import type { Failure, UpstreamPurpose } from './purposes.ts';

@@ -4,8 +4,9 @@ import {
   SdkErrorCode,
   SdkHttpError,
   SUPPORTED_PROTOCOL_VERSIONS,
+  type Transport,
 } from '@modelcontextprotocol/client';
-import { errorCodes, modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
+import { errorCodes, isAboutTheRequest, modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import { ClientError } from '../client-error.ts';
 
 function isModernError(text: unknown): boolean {
@@ -42,17 +43,6 @@ export function brokeAtProbe(error: unknown): boolean {
     (error.cause instanceof SdkError && error.cause.code === SdkErrorCode.ClientHttpUnexpectedContent) ||
     error.cause instanceof SyntaxError
   );
-}
-
-/** 4xx statuses that say nothing about the revision of a server: credentials, permissions and load. */
-const notAboutAge = new Set([401, 402, 403, 407, 408, 429]);
-
-/**
- * Checks if a status means that a server does not know the request, and not that it denies access.
- * @param status of an HTTP response
- */
-export function isAboutTheRequest(status: number): boolean {
-  return status >= 400 && status < 500 && !notAboutAge.has(status);
 }
 
 /**
@@ -118,4 +108,25 @@ export function describeNoCommonRevision(offered: readonly string[]): string {
   const theirs = offered.length === 0 ? 'no revision of ours' : `only ${offered.join(', ')}`;
   const ours = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS].join(', ');
   return `the server speaks ${theirs} of MCP, and this client ${ours}. One of the two has to be updated.`;
+}
+
+/** The error message of the SDK's old HTTP+SSE transport for a rejected POST. */
+const refusedPost = /^Error POSTing to endpoint \(HTTP 404\)/;
+
+/**
+ * Checks if the server no longer knows the session, so that a new one has to begin. The standard status is
+ * 404. Many servers copied an example that sends 400 with a sentence about sessions.
+ * @param error the rejection of a transport's `send`
+ * @param transport the transport; without a session, 404 has another meaning
+ * @see MCP transports "Session Management" (B3-11)
+ */
+export function isSessionLost(error: unknown, transport: Transport): boolean {
+  if (error instanceof SdkHttpError) {
+    if (transport.sessionId === undefined) return false;
+    const { text } = error.data as { text?: unknown };
+    return (
+      error.status === 404 || (error.status === 400 && typeof text === 'string' && /session/i.test(text))
+    );
+  }
+  return error instanceof Error && refusedPost.test(error.message);
 }

@@ -12,8 +12,9 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
+import { isSessionLost } from './connect-errors.ts';
 import { type OpenRequest, OpenRequests, OwnRequests } from './open-requests.ts';
-import { announceLists, isSessionLost, SessionMemory } from './session-memory.ts';
+import { announceLists, SessionMemory } from './session-memory.ts';
 
 /** A transport that can end its session at the server. */
 export type SessionTransport = Transport & { terminateSession?(): Promise<void> };

@@ -1,10 +1,4 @@
-import {
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type JSONRPCRequest,
-  SdkHttpError,
-  type Transport,
-} from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/client';
 
 /** The first messages of a session. */
 export interface SessionOpening {
@@ -60,25 +54,4 @@ export function announceLists(capabilities: unknown): JSONRPCNotification[] {
   return lists
     .filter((name) => offered[name]?.listChanged)
     .map((name) => ({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` }));
-}
-
-/** The error message of the SDK's old HTTP+SSE transport for a rejected POST. */
-const refusedPost = /^Error POSTing to endpoint \(HTTP 404\)/;
-
-/**
- * Checks if the server no longer knows the session, so that a new one has to begin. The standard status is
- * 404. Many servers copied an example that sends 400 with a sentence about sessions.
- * @param error the rejection of a transport's `send`
- * @param transport the transport; without a session, 404 has another meaning
- * @see MCP transports "Session Management" (B3-11)
- */
-export function isSessionLost(error: unknown, transport: Transport): boolean {
-  if (error instanceof SdkHttpError) {
-    if (transport.sessionId === undefined) return false;
-    const { text } = error.data as { text?: unknown };
-    return (
-      error.status === 404 || (error.status === 400 && typeof text === 'string' && /session/i.test(text))
-    );
-  }
-  return error instanceof Error && refusedPost.test(error.message);
 }

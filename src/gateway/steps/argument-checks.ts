@@ -81,7 +81,7 @@ export class ArgumentChecks {
   }
 
   #start(): Worker {
-    // The name of this file ends as that of the thread does: they are built together.
+    // It stands beside this code, in src/ and as a program of the build.
     const file = new URL(`./argument-thread${extname(import.meta.url)}`, import.meta.url);
     const thread = new Worker(file, { resourceLimits, env: {}, execArgv: [] });
     this.#isStarting = true;

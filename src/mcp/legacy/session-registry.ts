@@ -2,7 +2,6 @@ import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
-import { StorageUnavailable } from '../../storage/storage.ts';
 import type { AccessWatch } from '../http/exchange.ts';
 import { type CallLimit, Deadlines } from '../http/limits.ts';
 import type {
@@ -52,9 +51,9 @@ export interface SessionRegistryOptions {
 export interface SessionOwnership {
   /**
    * Takes a session for this process, before it is restored from the storage or once it was opened.
-   * @returns false if another process has it
+   * @throws StorageUnavailable if another process has it
    */
-  claim(key: string): Promise<boolean>;
+  claim(key: string): Promise<void>;
   /** Lets go of a session: any process may take it then. */
   release(key: string): void;
   /**
@@ -170,8 +169,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     }
     const initialize = seal.open(stored.initialize, initializeContext(stored.key));
     if (initialize === undefined) return undefined;
-    if (ownership && !(await ownership.claim(stored.key)))
-      throw new StorageUnavailable('another process serves this session');
+    await ownership?.claim(stored.key);
     const session = build(id, stored, true);
     try {
       session.carry(

@@ -1,4 +1,5 @@
 export type { ConnectionOptions } from './connection/database.ts';
+export { openPostgresInstallation } from './open-installation.ts';
 export {
   openPostgres,
   openPostgresStorage,

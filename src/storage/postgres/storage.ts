@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { KeyFileFault } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
-import type { SealingKey } from '../../crypto/sealed-box.ts';
+import { createSealedBox, SealBroken, type SealingKey } from '../../crypto/sealed-box.ts';
 import {
   type Note,
   type NoteStore,
@@ -10,12 +11,16 @@ import {
   StorageUnavailable,
 } from '../storage.ts';
 import { type ChangeMarks, watchChangeMarks } from './connection/change-marks.ts';
-import { type ConnectionOptions, counterConnections, type Database, openPool } from './connection/database.ts';
+import {
+  type ConnectionOptions,
+  counterConnections,
+  type Database,
+  openPool,
+} from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
@@ -167,6 +172,34 @@ async function createStorage(
     sweepExpired: async (nowSeconds) => (await sweep(nowSeconds)) + (await removeEnded()),
     close,
   };
+}
+
+const canary = { text: 'gatehouse', context: 'Installation:1' } as const;
+
+/**
+ * Checks that database and keys belong together, by a canary that the first start stores (T-179).
+ * @throws KeyFileFault if the keys cannot open the database
+ */
+async function checkInstallation(db: Database, writer: Writer, keys: KeySet): Promise<void> {
+  const box = createSealedBox(keys.sealing);
+  const find = 'SELECT canary FROM installation';
+  if (!(await db.row(find)))
+    await writer.write(
+      async (tx) =>
+        void (await tx.run(
+          'INSERT INTO installation (id, canary) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
+          [box.seal(canary.text, canary.context)],
+        )),
+    );
+  const stored = await db.row<{ canary: Buffer }>(find);
+  try {
+    box.open(stored?.canary ?? Buffer.alloc(0), canary.context);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw new KeyFileFault(
+      'The key file belongs to another database. Use the key file that was created with this database; nothing was changed.',
+    );
+  }
 }
 
 /** Creates the note store of a PostgreSQL database. */

@@ -8,10 +8,9 @@ import {
   type Storage,
   StorageUnavailable,
 } from '../storage.ts';
-import { watchDataVersion } from './connection/data-version-watcher.ts';
-import { createSameFileAssertion, openDatabase } from './connection/open.ts';
-import { createRowCache } from './connection/row-cache.ts';
-import { createWriter, type Writer } from './connection/writer.ts';
+import { openDatabase } from './connection/open.ts';
+import { createRowCache, watchDataVersion } from './connection/row-cache.ts';
+import { createSameFileAssertion, createWriter, type Writer } from './connection/writer.ts';
 import { checkInstallation } from './data-folder/installation.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';

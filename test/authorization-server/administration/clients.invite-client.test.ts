@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { invitationId } from '../../../src/authorization-server/engine/stored-names.ts';
+import { invitationId } from '../../../src/authorization-server/engine/stored-rows.ts';
 import { now, openClients } from './support/clients.ts';
 
 describe('an invitation', () => {

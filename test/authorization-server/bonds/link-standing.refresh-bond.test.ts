@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { awaitBondOfRefresh, type LinkWord } from '../../../src/authorization-server/bonds/link-standing.ts';
+import { onlyFor } from '../../../src/authorization-server/endpoints/form-body.ts';
 import { hashSecret } from '../../../src/crypto/secret.ts';
 import { serveSteps } from '../../support/koa-step.ts';
 
 /** Serves the step in front of an endpoint that answers 200; gives how a form is answered. */
 async function start(word: LinkWord, { isBound = true } = {}) {
   const asked: string[] = [];
-  const step = awaitBondOfRefresh({
+  const check = awaitBondOfRefresh({
     upstreams: {
       bondOfArtifact: async (kind, id) =>
         isBound && kind === 'RefreshToken' && id === hashSecret(kind, 'refresh')
@@ -22,7 +23,7 @@ async function start(word: LinkWord, { isBound = true } = {}) {
     },
   });
   const url = await serveSteps([
-    step,
+    onlyFor('refresh_token', check),
     (ctx) => {
       ctx.body = 'next';
     },

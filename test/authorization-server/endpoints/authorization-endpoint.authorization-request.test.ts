@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  canonicalizeResources,
   completeRequest,
   prepareAuthorization,
 } from '../../../src/authorization-server/endpoints/authorization-endpoint.ts';
@@ -26,38 +25,6 @@ async function prepared(query: string): Promise<{ status: number; query: URLSear
   const response = await fetch(`${url}/authorize?${query}`);
   return { status: response.status, query: new URLSearchParams(await response.text()) };
 }
-
-describe('resource parameters', () => {
-  it('become canonical, and one where several mean the same (A7-02)', () => {
-    const parameters = new URLSearchParams([
-      ['resource', 'HTTPS://MCP.example.com/mcp/'],
-      ['state', 'a'],
-      ['resource', resource],
-    ]);
-    expect(canonicalizeResources(parameters, registry)).toBe(true);
-    expect([...parameters]).toEqual([
-      ['state', 'a'],
-      ['resource', resource],
-    ]);
-  });
-
-  it('that are unknown stay as they are, for the engine to refuse (T-023)', () => {
-    const parameters = new URLSearchParams([
-      ['resource', `${resource}/`],
-      ['resource', 'https://evil.example'],
-    ]);
-    canonicalizeResources(parameters, registry);
-    expect(parameters.getAll('resource')).toEqual([resource, 'https://evil.example']);
-  });
-
-  it('that are canonical change nothing', () => {
-    for (const values of [[], [resource], ['https://evil.example']]) {
-      const parameters = new URLSearchParams(values.map((value): [string, string] => ['resource', value]));
-      expect(canonicalizeResources(parameters, registry)).toBe(false);
-      expect(parameters.getAll('resource')).toEqual(values);
-    }
-  });
-});
 
 describe('an authorization request', () => {
   it('without a scope asks for the baseline of its resource', async () => {

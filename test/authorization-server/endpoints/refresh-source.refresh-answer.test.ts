@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findAnswer, keepAnswer } from '../../../src/authorization-server/endpoints/refresh-source.ts';
-import { grantKey } from '../../../src/authorization-server/engine/stored-names.ts';
+import { grantKey } from '../../../src/authorization-server/engine/stored-rows.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { startAdapters } from '../storage-subject.ts';
 

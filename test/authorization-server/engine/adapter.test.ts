@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-rows.ts';
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
 import { acrOfUpstreamSession } from '../../../src/authorization-server/upstream-login/login-acr.ts';
 import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';

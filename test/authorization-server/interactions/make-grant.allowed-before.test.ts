@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import { payloadContext } from '../../../src/authorization-server/engine/stored-rows.ts';
 import { createAllowedBefore } from '../../../src/authorization-server/interactions/make-grant.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import type { GrantRow } from '../../../src/storage/artifacts.ts';

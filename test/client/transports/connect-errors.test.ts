@@ -1,10 +1,16 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import {
   brokeAtProbe,
   describeNoCommonRevision,
   explainHttpRefusal,
-  isAboutTheRequest,
+  isSessionLost,
   mayBeEventStreamServer,
   noEndpoint,
   revisionsOffered,
@@ -45,15 +51,6 @@ describe('a server that breaks at server/discover', () => {
     expect(brokeAtProbe(new SdkError(probe, 'x', {}, { cause: new TypeError('fetch failed') }))).toBe(false);
     expect(brokeAtProbe(refused(401, '', SdkErrorCode.ClientHttpAuthentication))).toBe(false);
     expect(brokeAtProbe(new Error('x'))).toBe(false);
-  });
-});
-
-describe('a status', () => {
-  it('is about the request where it is 4xx, and not about credentials, rights or load (B6-01)', () => {
-    const about = [200, 400, 401, 402, 403, 404, 405, 406, 407, 408, 410, 422, 429, 500].filter(
-      isAboutTheRequest,
-    );
-    expect(about).toEqual([400, 404, 405, 406, 410, 422]);
   });
 });
 
@@ -112,6 +109,37 @@ describe('version refusal', () => {
     it('is explained by what either side speaks', () => {
       expect(describeNoCommonRevision(['2099-01-01'])).toContain('only 2099-01-01');
       expect(describeNoCommonRevision([])).toContain('no revision of ours');
+    });
+  });
+});
+
+describe('session loss', () => {
+  const within: Transport = {
+    start: async () => undefined,
+    send: async () => undefined,
+    close: async () => undefined,
+    sessionId: 's',
+  };
+
+  describe('a lost session', () => {
+    it.each([
+      ['404 (B3-11)', refused(404), true],
+      [
+        '400 that speaks of sessions',
+        refused(400, '{"error":{"message":"No valid session ID provided"}}'),
+        true,
+      ],
+      ['another 400', refused(400, 'bad JSON'), false],
+      ['401', refused(401, 'session'), false],
+      ['a failure of the network', new TypeError('fetch failed'), false],
+      ['404 to a POST of HTTP+SSE', new Error('Error POSTing to endpoint (HTTP 404): x'), true],
+      ['500 to a POST of HTTP+SSE', new Error('Error POSTing to endpoint (HTTP 500): 404'), false],
+    ])('shows by %s: %#', (_name, error, lost) => {
+      expect(isSessionLost(error, within)).toBe(lost);
+    });
+
+    it('needs a session that was there', () => {
+      expect(isSessionLost(refused(404), { ...within, sessionId: undefined })).toBe(false);
     });
   });
 });

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/audit-trail.ts and src/authorization-server/audit-trail.ts.
+// Flows of src/authorization-server/audit.ts and src/authorization-server/audit-tally.ts.
 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';

@@ -3,7 +3,7 @@ import type { AuthorizationServerMetadata } from '../../../src/oauth/metadata.ts
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 
-// Over src/app/app.ts, src/app/well-known.ts, src/app/paths.ts and src/authorization-server/engine/configuration.ts.
+// Over src/app/app.ts, src/app/paths.ts and src/authorization-server/engine/configuration.ts.
 
 async function read(url: string): Promise<{ response: Response; document: AuthorizationServerMetadata }> {
   const response = await fetch(url, { redirect: 'manual' });

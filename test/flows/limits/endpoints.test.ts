@@ -1,6 +1,5 @@
 // Flows of src/authorization-server/endpoint-table.ts, src/authorization-server/dispatch.ts,
-// src/authorization-server/endpoint-limits/endpoint-limits.ts,
-// src/authorization-server/endpoint-limits/endpoint-limits.ts and src/authorization-server/endpoint-limits/answers.ts.
+// src/authorization-server/limits.ts and src/authorization-server/endpoint-limits/endpoint-limits.ts.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthorizationServer } from '../../../src/authorization-server/index.ts';

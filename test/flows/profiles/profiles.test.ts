@@ -1,5 +1,5 @@
 // Real clients, as src/oauth/client-profiles/client-profiles.ts records them, at a real server process (flows of
-// src/authorization-server/tolerances/tolerances.ts and src/oauth/tolerances.ts).
+// src/authorization-server/tolerances.ts and src/oauth/tolerances.ts).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

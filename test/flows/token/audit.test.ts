@@ -1,5 +1,5 @@
-// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoints/endpoint-answers.ts,
-// src/authorization-server/endpoints/refusal-reason.ts and src/observability/logger.ts.
+// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoints/endpoint-guards.ts
+// and src/observability/logger.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { asserting, createClientKey } from '../../support/client-keys.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

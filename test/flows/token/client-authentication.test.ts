@@ -1,6 +1,6 @@
 // Flows of src/authorization-server/endpoints/endpoint-guards.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import { payloadContext } from '../../../src/authorization-server/engine/stored-rows.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, redeem, register } from '../../support/oauth.ts';

@@ -1,6 +1,5 @@
-// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/form-body.ts,
-// src/authorization-server/endpoints/form-body.ts, src/authorization-server/engine/replayed-body.ts and
-// src/authorization-server/endpoints/endpoint-guards.ts.
+// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/form-body.ts
+// and src/authorization-server/endpoints/endpoint-guards.ts.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';

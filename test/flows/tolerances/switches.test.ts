@@ -1,5 +1,5 @@
 // Each tolerance of src/oauth/tolerances.ts over a real server, on and off. Flows of
-// src/authorization-server/tolerances/tolerances.ts and src/authorization-server/tolerances/tolerances.ts.
+// src/authorization-server/tolerances.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ToleranceName, toleranceNames } from '../../../src/oauth/tolerances.ts';
 import { type DocumentHost, startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';

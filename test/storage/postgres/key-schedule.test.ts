@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KeyFileFault } from '../../../src/crypto/key-file.ts';
-import { generateMasterKey, parseMasterKey } from '../../../src/crypto/master-key.ts';
 import type { SealingKey } from '../../../src/crypto/sealed-box.ts';
 import { openPostgres } from '../../../src/storage/postgres/index.ts';
+import { generateMasterKey, parseMasterKey } from '../../../src/storage/postgres/open-installation.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
 
 const server = usePostgres();

@@ -5,7 +5,7 @@ import { describeCommits } from '../contract/commits.ts';
 import { describeNotes } from '../contract/notes.ts';
 import { openNewDatabase, usePostgres } from './subject.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 
 describe('PostgreSQL', () => {
   describeCommits(() => openNewDatabase(server()));

@@ -1,14 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { freePort } from '../free-port.ts';
+import { findPostgres } from './find-postgres.ts';
 
 /** A PostgreSQL server of its own, on loopback. */
 export interface PostgresServer {
+  /** URL of its own database. */
+  url: string;
   /** Creates an empty database and returns its URL. */
   createDatabase: () => Promise<string>;
   /** Runs statements as the owner of the server. */
@@ -19,17 +23,6 @@ export interface PostgresServer {
   stop: () => Promise<void>;
   start: () => Promise<void>;
   close: () => Promise<void>;
-}
-
-/** Returns the folder of PostgreSQL's programs; undefined if there is none. */
-export function findPostgres(): string | undefined {
-  const named = process.env.POSTGRES_BIN;
-  if (named !== undefined) return named;
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions
-    .map((version) => join(debian, version, 'bin'))
-    .find((bin) => existsSync(join(bin, 'initdb')));
 }
 
 /** Starts a server in a new folder: initdb takes two seconds, so tests of a file share one. */
@@ -54,18 +47,15 @@ export async function startPostgres(): Promise<PostgresServer> {
   run('initdb', '-D', data, '-U', 'gatehouse', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
 
   let server: ReturnType<typeof spawn> | undefined;
-  const urlOf = (database: string): string => `postgres://gatehouse@127.0.0.1:${port}/${database}`;
-  const query = async (sql: string): Promise<unknown[]> => {
-    const client = new pg.Client({ connectionString: urlOf('postgres') });
-    await client.connect();
-    try {
-      return (await client.query(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const url = `postgres://gatehouse@127.0.0.1:${port}/postgres`;
+  const query = (sql: string): Promise<unknown[]> => queryAt(url, sql);
   const start = async (): Promise<void> => {
-    const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
+    const settings = [
+      `port=${port}`,
+      'listen_addresses=127.0.0.1',
+      'max_connections=300',
+      `unix_socket_directories=${folder}`,
+    ];
     server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
       ...owner,
       cwd: folder,
@@ -89,13 +79,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     await ended;
   };
   await start();
-  let databases = 0;
   return {
-    async createDatabase() {
-      const name = `test_${process.pid}_${++databases}`;
-      await query(`CREATE DATABASE ${name}`);
-      return urlOf(name);
-    },
+    url,
+    createDatabase: () => createDatabaseAt(url),
     query,
     async crash() {
       await end('SIGQUIT');
@@ -110,16 +96,54 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Starts a PostgreSQL server for the tests of a file. */
-export function usePostgres(): () => PostgresServer {
+/**
+ * Gives the tests of a file a PostgreSQL server.
+ * @param isOwn true if they stop it: otherwise it is one that all files of a run share, where scripts/test has started one
+ */
+export function usePostgres({ isOwn = false } = {}): () => PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
-    server = await startPostgres();
+    const shared = isOwn ? undefined : process.env[sharedVariable];
+    server = shared === undefined ? await startPostgres() : shareServer(shared);
   });
   afterAll(() => server?.close());
   return () => {
     if (!server) throw new Error('the server is not started yet');
     return server;
+  };
+}
+
+/** Names the URL of the shared server to the tests; scripts/test sets it. */
+export const sharedVariable = 'GATEHOUSE_TEST_POSTGRES';
+
+/** Runs a statement at a server. */
+async function queryAt(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Creates a database of a name that no other test has. */
+export async function createDatabaseAt(url: string): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await queryAt(url, `CREATE DATABASE ${name}`);
+  return url.replace(/[^/]+$/, name);
+}
+
+function shareServer(url: string): PostgresServer {
+  const refuse = async (): Promise<never> => {
+    throw new Error('this server is shared: use one of its own');
+  };
+  return {
+    url,
+    createDatabase: () => createDatabaseAt(url),
+    query: (sql) => queryAt(url, sql),
+    ...{ crash: refuse, stop: refuse, start: refuse },
+    close: async () => undefined,
   };
 }
 

@@ -13,7 +13,7 @@ import {
   toJsonReport,
   toJunit,
 } from '../../../doctor/index.ts';
-import { packageVersion } from '../../../package-version.ts';
+import { packageVersion } from '../../../package-files.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import { type CommandIo, createPaint, formatJson, printableLine, processIo } from '../../output.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../../client/index.ts';
 import { openTokenFile, withCommandConnection } from '../../../client/node/index.ts';
 import { readingMarkedNumbers } from '../../../client/transports/exact-numbers.ts';
-import { packageVersion } from '../../../package-version.ts';
+import { packageVersion } from '../../../package-files.ts';
 import type { CommandIo } from '../../output.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import {

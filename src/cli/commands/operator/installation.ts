@@ -12,7 +12,6 @@ import { isMountedReadOnly, openReadOnly } from '../../../storage/sqlite/data-fo
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../../../storage/sqlite/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type CommandIo, printableLine, processIo } from '../../output.ts';
-import { openPostgresInstallation } from './postgres-installation.ts';
 
 /** Options that name the installation. */
 export interface InstallationOptions {
@@ -176,8 +175,11 @@ export async function openInstallation(
   { stderr, env }: Pick<CommandIo, 'stderr' | 'env'> = processIo(),
   signal?: AbortSignal,
 ): Promise<Installation> {
-  if (storage?.postgres !== undefined)
+  if (storage?.postgres !== undefined) {
+    // Loaded if it is used: an installation on SQLite does not need the driver.
+    const { openPostgresInstallation } = await import('../../../storage/postgres/index.ts');
     return openPostgresInstallation(storage, data, env, announceUpgrade(stderr));
+  }
   for (let mayBeFree = false; ; ) {
     await waitWhileHeld(data, stderr, signal);
     try {

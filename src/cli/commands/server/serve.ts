@@ -5,7 +5,7 @@ import { createAdministration } from '../../../authorization-server/administrati
 import { loadSettings } from '../../../config/load.ts';
 import { createGatehouse } from '../../../index.ts';
 import { createLogger, type Logger } from '../../../observability/logger.ts';
-import { packageVersion } from '../../../package-version.ts';
+import { packageVersion } from '../../../package-files.ts';
 import { adviseOnFolder } from '../../../storage/sqlite/index.ts';
 import { schedulingPolicy, useBatchScheduling } from '../../batch-scheduling.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';

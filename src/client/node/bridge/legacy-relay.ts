@@ -8,8 +8,8 @@ import {
   type JSONRPCRequest,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
+import { isAboutTheRequest } from '../../../oauth/mcp-error-codes.ts';
 import { ClientError } from '../../client-error.ts';
-import { isAboutTheRequest } from '../../transports/connect-errors.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
 import { describe, failedAnswer, type HostSide, type Relay } from './relay.ts';

@@ -1,5 +1,5 @@
-import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
+import { isAboutTheRequest } from '../../../oauth/mcp-error-codes.ts';
 import type { WireAnswer } from './answer-body.ts';
 import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
 import { failureOfStatus, isAnswer, type LinkFailure } from './link.ts';

@@ -1,4 +1,3 @@
-import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { encodeHeaderValue } from '../../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import { type HeldBytes, listenMethod, methodNotFound, namedBy } from '../../../mcp/building-blocks.ts';
@@ -11,6 +10,7 @@ import {
   type RequestMessage,
 } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
+import { isAboutTheRequest } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';
 import { backendError } from '../backend-errors.ts';

@@ -1,8 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import { isAboutTheRequest } from '../../../client/transports/connect-errors.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import { Deadlines, outerId } from '../../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
+import { isAboutTheRequest } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody, type WireAnswer, type WireFailure } from './answer-body.ts';

@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '../../storage.ts';
 import type { Database } from './database.ts';
 
-/** How often rows of a table, or artifacts of a kind, were removed or rewritten. */
+/** Number of times that rows of a table, or artifacts of a kind, were removed or rewritten. */
 export interface Mark {
   /** Name of a table, or `artifacts/` and the kind. */
   name: string;

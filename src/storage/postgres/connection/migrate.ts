@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
+import { packageFile } from '../../../package-files.ts';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
 import { type ConnectionOptions, driverOptions } from './database.ts';
 
-const folder = new URL('../../../../migrations/postgres/', import.meta.url);
+const folder = packageFile('migrations/postgres/');
 
 interface Migration {
   version: number;

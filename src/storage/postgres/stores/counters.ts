@@ -62,7 +62,11 @@ export interface Counters extends CounterStore {
 export function createCounterStore(db: Database): Counters {
   return {
     async take(key, { times, windowSeconds }) {
-      const row = await db.row<{ isTaken: boolean; leftMs: number | null }>(take, [key, times, windowSeconds]);
+      const row = await db.row<{ isTaken: boolean; leftMs: number | null }>(take, [
+        key,
+        times,
+        windowSeconds,
+      ]);
       return row?.isTaken ? 0 : (row?.leftMs ?? windowSeconds * 1000);
     },
     async giveBack(key) {

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { packageFile } from '../../../package-files.ts';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
 
-const folder = new URL('../../../../migrations/sqlite/', import.meta.url);
+const folder = packageFile('migrations/sqlite/');
 
 interface Migration {
   version: number;

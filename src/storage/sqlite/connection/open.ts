@@ -2,7 +2,7 @@ import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../../crypto/key-file.ts';
-import { type SchemaUpgrade, StorageFault, StorageUnavailable } from '../../storage.ts';
+import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
 import { adviseOnWriting, isDamage, isFullDisk } from './database-errors.ts';
 import { DatabaseLocked, isBusy, upgradeExclusively } from './exclusive-lock.ts';
 import { findUpgrade, migrate } from './migrate.ts';
@@ -154,19 +154,4 @@ export function openDatabase(
     db?.close();
     throw toStorageFault(error, file);
   }
-}
-
-/**
- * Creates an assertion that a file is still the one that was opened. SQLite goes on writing to a file that was removed
- * or replaced, and acknowledged writes would be lost at the next start (T-170).
- * @param file path of an open database
- * @returns throws StorageUnavailable if the file is missing or another one
- */
-export function createSameFileAssertion(file: string): () => void {
-  const opened = statSync(file);
-  return () => {
-    const now = statSync(file, { throwIfNoEntry: false });
-    if (now?.ino !== opened.ino || now.dev !== opened.dev)
-      throw new StorageUnavailable('the database file was moved or removed; put it back, or stop the server');
-  };
 }

@@ -1,6 +1,32 @@
 import type Database from 'better-sqlite3';
 import { setBounded } from '../../../collections/caches.ts';
-import type { ForeignCommits } from './data-version-watcher.ts';
+
+/**
+ * Returns a number that grows when another connection has committed, in the next turn of the event loop at the latest.
+ */
+export type ForeignCommits = () => number;
+
+/** Watches for commits of other connections (SQLite's `data_version`), at most once per turn of the event loop. */
+export function watchDataVersion(db: Database.Database): ForeignCommits {
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  let version = dataVersion.get();
+  let changes = 0;
+  let isOfTurn = false;
+  const look = (): void => {
+    const found = dataVersion.get();
+    if (found !== version) changes++;
+    version = found;
+  };
+  return () => {
+    if (isOfTurn) return changes;
+    look();
+    isOfTurn = true;
+    setImmediate(() => {
+      isOfTurn = false;
+    });
+    return changes;
+  };
+}
 
 /** Cached rows per table, about 1 KB each. */
 const maxKept = 1_000;
@@ -65,4 +91,60 @@ export function createRowCache(db: Database.Database, foreignCommits: ForeignCom
       return row;
     };
   };
+}
+
+/**
+ * Watches a table that is empty in many installations, so that requests need not query it.
+ * @returns returns true if the table is certainly empty, for readers outside a transaction; false for good once a row
+ * was seen
+ */
+export function createEmptyTableCheck(
+  db: Database.Database,
+  table: string,
+  foreignCommits: ForeignCommits,
+): () => boolean {
+  const some = db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).pluck();
+  let isUsed = false;
+  let emptyAt: number | undefined;
+  db.function(`note_use_of_${table}`, () => {
+    isUsed = true;
+    return null;
+  });
+  db.exec(
+    `CREATE TEMP TRIGGER watch_use_of_${table} AFTER INSERT ON main.${table} BEGIN SELECT note_use_of_${table}(); END`,
+  );
+  return () => {
+    if (isUsed) return false;
+    const commits = foreignCommits();
+    if (emptyAt === commits) return true;
+    isUsed = some.get() !== undefined;
+    emptyAt = commits;
+    return !isUsed;
+  };
+}
+
+/**
+ * Creates the counter of removed or rewritten artifacts of a connection, including those removed with their grant or
+ * account.
+ * @returns returns a mark per kind that stays the same while no artifact of the kind was removed or changed. Each
+ * commit of another connection changes it, because its content is unknown.
+ */
+export function createRemovalCounter(
+  db: Database.Database,
+  foreignCommits: ForeignCommits,
+): (kind: string) => number {
+  const changes = new Map<string, number>();
+  db.function('note_artifact', (kind: string) => {
+    changes.set(kind, (changes.get(kind) ?? 0) + 1);
+    return null;
+  });
+  // A temporary trigger belongs to this connection alone, and also fires for rows removed by a foreign key.
+  db.exec(
+    `CREATE TEMP TRIGGER note_removed_artifacts AFTER DELETE ON main.artifacts
+     BEGIN SELECT note_artifact(old.kind); END;
+     CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
+     BEGIN SELECT note_artifact(old.kind); END`,
+  );
+  // Both only grow, so the sum stays the same only if both do.
+  return (kind) => foreignCommits() + (changes.get(kind) ?? 0);
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { StorageFault, StorageUnavailable } from '../../storage.ts';
@@ -200,5 +201,20 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     async idle() {
       while (flushing) await flushing;
     },
+  };
+}
+
+/**
+ * Creates an assertion that a file is still the one that was opened. SQLite goes on writing to a file that was removed
+ * or replaced, and acknowledged writes would be lost at the next start (T-170).
+ * @param file path of an open database
+ * @returns throws StorageUnavailable if the file is missing or another one
+ */
+export function createSameFileAssertion(file: string): () => void {
+  const opened = statSync(file);
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false });
+    if (now?.ino !== opened.ino || now.dev !== opened.dev)
+      throw new StorageUnavailable('the database file was moved or removed; put it back, or stop the server');
   };
 }

@@ -11,9 +11,7 @@ import {
   type PutArtifact,
   usedRetentionSeconds,
 } from '../../artifacts.ts';
-import type { ForeignCommits } from '../connection/data-version-watcher.ts';
-import { createRemovalCounter } from '../connection/removal-counter.ts';
-import type { CacheRows } from '../connection/row-cache.ts';
+import { type CacheRows, createRemovalCounter, type ForeignCommits } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createIdentityChanges } from './accounts.ts';
 import type { AppendAudit } from './audit.ts';

@@ -11,7 +11,7 @@ import type {
   EnteredCredential,
   ServerDefinition,
 } from '../../backends.ts';
-import type { ForeignCommits } from '../connection/data-version-watcher.ts';
+import type { ForeignCommits } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 
 /** Creates the store of backend credentials in a SQLite database. */

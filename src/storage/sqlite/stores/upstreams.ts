@@ -5,7 +5,7 @@ import {
   type UpstreamRevocation,
   type UpstreamStore,
 } from '../../upstreams.ts';
-import { createEmptyTableCheck, type ForeignCommits } from '../connection/data-version-watcher.ts';
+import { createEmptyTableCheck, type ForeignCommits } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createUpstreamEndings, type LinkRow, linkColumns, toLink } from './upstream-endings.ts';
 

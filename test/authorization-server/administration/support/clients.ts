@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createAdministration } from '../../../../src/authorization-server/administration/administration.ts';
-import { payloadContext } from '../../../../src/authorization-server/engine/stored-names.ts';
+import { payloadContext } from '../../../../src/authorization-server/engine/stored-rows.ts';
 import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../../client/support/folder.ts';

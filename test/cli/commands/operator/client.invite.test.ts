@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { invitationId } from '../../../../src/authorization-server/engine/stored-names.ts';
+import { invitationId } from '../../../../src/authorization-server/engine/stored-rows.ts';
 import { newInstallation, operate, withInstallation } from '../../support/installation.ts';
 
 describe('gatehouse client invite', () => {

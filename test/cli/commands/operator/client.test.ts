@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { payloadContext } from '../../../../src/authorization-server/engine/stored-names.ts';
+import { payloadContext } from '../../../../src/authorization-server/engine/stored-rows.ts';
 import { createSealedBox } from '../../../../src/crypto/sealed-box.ts';
 import { newInstallation, operate, withInstallation } from '../../support/installation.ts';
 

@@ -63,7 +63,9 @@ describe('an operator’s command', () => {
   it('is ended by its signal also between two tries to open the database', async () => {
     const data = await readDataFolder();
     const signal = AbortSignal.timeout(100);
-    await expect(openInstallation({ data }, testIo().io, signal)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(openInstallation({ data }, testIo().io, signal)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
   });
 
   it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { schedulingPolicy } from '../../../../src/cli/batch-scheduling.ts';
-import { packageVersion } from '../../../../src/package-version.ts';
+import { packageVersion } from '../../../../src/package-files.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { earlierDataFolder } from '../../../storage/sqlite/earlier-database.ts';
 import { obtainTokens, tryAccess } from '../../../support/oauth.ts';

@@ -1,9 +1,8 @@
 // Rotates refresh tokens and revokes grants in a database, and writes down each one that was acknowledged.
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { watchDataVersion } from '../../../../src/storage/sqlite/connection/data-version-watcher.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
-import { createRowCache } from '../../../../src/storage/sqlite/connection/row-cache.ts';
+import { createRowCache, watchDataVersion } from '../../../../src/storage/sqlite/connection/row-cache.ts';
 import { createWriter } from '../../../../src/storage/sqlite/connection/writer.ts';
 import { createArtifactStore } from '../../../../src/storage/sqlite/stores/artifacts.ts';
 import { createAuditStore } from '../../../../src/storage/sqlite/stores/audit.ts';

@@ -23,7 +23,10 @@ export function toolCall(id: number, name: string, args: Body, _meta: Body = {})
 }
 
 /** Opens a session. */
-export async function openSession({ mcpUrl, token }: Restartable): Promise<RawSession> {
+export async function openSession({
+  mcpUrl,
+  token,
+}: Pick<Restartable, 'mcpUrl' | 'token'>): Promise<RawSession> {
   const bearer = { authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' };
   let headers: Record<string, string> = { ...bearer, 'content-type': 'application/json' };
   const post = (body: Body, signal?: AbortSignal): Promise<Response> =>

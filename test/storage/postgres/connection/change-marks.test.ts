@@ -11,7 +11,7 @@ import { createWriter } from '../../../../src/storage/postgres/connection/writer
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 
 async function openNode(url: string) {
   const db = openPool({ url });

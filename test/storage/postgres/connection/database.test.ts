@@ -3,7 +3,7 @@ import { openPool } from '../../../../src/storage/postgres/connection/database.t
 import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 
 async function open(pooled = false) {
   const db = openPool({ url: await server().createDatabase(), pooled });

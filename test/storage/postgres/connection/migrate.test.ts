@@ -4,7 +4,7 @@ import { migrate } from '../../../../src/storage/postgres/connection/migrate.ts'
 import { StorageFault } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });

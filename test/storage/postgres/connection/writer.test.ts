@@ -10,7 +10,7 @@ import { createWriter, type Writer } from '../../../../src/storage/postgres/conn
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 
 interface Node {
   db: Database;

@@ -5,7 +5,7 @@ import { type Storage, StorageUnavailable } from '../../../../src/storage/storag
 import { describeCounters } from '../../contract/counters.ts';
 import { openNewDatabase, usePostgres } from '../subject.ts';
 
-const server = usePostgres();
+const server = usePostgres({ isOwn: true });
 describe('PostgreSQL', () => describeCounters(() => openNewDatabase(server())));
 
 async function openNode(url: string): Promise<Storage & Required<Pick<Storage, 'counters'>>> {

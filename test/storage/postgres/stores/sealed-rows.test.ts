@@ -52,9 +52,12 @@ describe('sealed columns', () => {
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND data_type = 'bytea'`,
     );
+    // The keys of the installation are sealed under the master key, which is rotated otherwise.
     const listed = sealedColumns
       .filter(({ form }) => form === 'bytes')
       .map(({ table, column }) => `${table}.${column}`);
-    expect(found.rows.map(({ name }) => name).sort()).toEqual([...listed, ...notSealed].sort());
+    expect(found.rows.map(({ name }) => name).sort()).toEqual(
+      [...listed, ...notSealed, 'key_schedule.sealed'].sort(),
+    );
   });
 });

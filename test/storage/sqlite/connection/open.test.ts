@@ -1,10 +1,8 @@
 import {
   chmodSync,
-  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -13,9 +11,9 @@ import {
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSameFileAssertion, openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
+import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
 import { openSqliteStorage } from '../../../../src/storage/sqlite/index.ts';
-import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
+import { StorageFault } from '../../../../src/storage/storage.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { runProgram } from '../../../support/program.ts';
 import { artifact } from '../../contract/subject.ts';
@@ -158,20 +156,4 @@ describe('a database that another process is writing to', () => {
     expect(db.pragma('busy_timeout', { simple: true })).toBe(40);
     db.close();
   });
-});
-
-it('a file is still there until it is moved, replaced or removed, and again when it comes back (T-170)', () => {
-  const file = join(testFolder(), 'gatehouse.db');
-  writeFileSync(file, 'a');
-  const check = createSameFileAssertion(file);
-  writeFileSync(file, 'changed');
-  expect(check).not.toThrow();
-  renameSync(file, `${file}.away`);
-  expect(check).toThrow(StorageUnavailable);
-  copyFileSync(`${file}.away`, file);
-  expect(check).toThrow(StorageUnavailable);
-  renameSync(`${file}.away`, file);
-  expect(check).not.toThrow();
-  rmSync(file);
-  expect(check).toThrow(StorageUnavailable);
 });

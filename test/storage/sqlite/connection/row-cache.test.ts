@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { watchDataVersion } from '../../../../src/storage/sqlite/connection/data-version-watcher.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
-import { createRowCache } from '../../../../src/storage/sqlite/connection/row-cache.ts';
+import { createRowCache, watchDataVersion } from '../../../../src/storage/sqlite/connection/row-cache.ts';
 import { testFolderForFile } from '../../../support/folder.ts';
 
 const folder = testFolderForFile();

@@ -1,8 +1,9 @@
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
-import { createWriter } from '../../../../src/storage/sqlite/connection/writer.ts';
+import { createSameFileAssertion, createWriter } from '../../../../src/storage/sqlite/connection/writer.ts';
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { patience } from '../../../support/patience.ts';
@@ -290,4 +291,20 @@ describe('the writer', () => {
     await writes;
     await writer.idle();
   });
+});
+
+it('a file is still there until it is moved, replaced or removed, and again when it comes back (T-170)', () => {
+  const file = join(testFolder(), 'gatehouse.db');
+  writeFileSync(file, 'a');
+  const check = createSameFileAssertion(file);
+  writeFileSync(file, 'changed');
+  expect(check).not.toThrow();
+  renameSync(file, `${file}.away`);
+  expect(check).toThrow(StorageUnavailable);
+  copyFileSync(`${file}.away`, file);
+  expect(check).toThrow(StorageUnavailable);
+  renameSync(`${file}.away`, file);
+  expect(check).not.toThrow();
+  rmSync(file);
+  expect(check).toThrow(StorageUnavailable);
 });

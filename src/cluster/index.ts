@@ -1,2 +1,0 @@
-export { deriveNodeKey, forwardSessions, openNodePort } from './forwarding.ts';
-export { joinCluster } from './node.ts';

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { deriveNodeKey, forwardSessions, type NodePort, openNodePort } from '../../src/cluster/forwarding.ts';
+import type { ClusterNode } from '../../src/cluster/node.ts';
+
+const key = deriveNodeKey('a key that both have');
+
+async function openPort(listener: RequestListener, portKey = key): Promise<NodePort> {
+  const nodePort = await openNodePort({ host: '127.0.0.1', port: 0, key: portKey });
+  nodePort.serve(listener);
+  onTestFinished(() => nodePort.close());
+  return nodePort;
+}
+
+/** A public port that forwards requests with a session to a node at a port. */
+async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
+  const warnings: unknown[] = [];
+  const forgotten: string[] = [];
+  const owner = { id: 'other', address: `127.0.0.1:${to}`, version: '1', startedAt: 1 };
+  const node = {
+    isCurrent: () => true,
+    ownerOf: async (session: string) => (session === 'elsewhere' ? owner : undefined),
+    forgetOwner: (session: string) => void forgotten.push(session),
+    ...more,
+  } as ClusterNode;
+  const forwarding = forwardSessions({
+    ...{ node, key },
+    sessionOf: ({ headers }) => headers['mcp-session-id'] as string | undefined,
+    findClientAddress: () => '203.0.113.7',
+    logger: { warn: (...line: unknown[]) => void warnings.push(line) },
+  });
+  const server = createServer(forwarding.wrap((_request, response) => response.end('served here')));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+    forwarding.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, warnings, forgotten };
+}
+
+const elsewhere = { 'mcp-session-id': 'elsewhere' };
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+describe('a request', () => {
+  it('for a session of another node goes there whole, and its response comes back whole', async () => {
+    const seen: unknown[] = [];
+    const other = await openPort(async (incoming, response) => {
+      const { method, url, headers } = incoming;
+      const { host, authorization, 'x-custom': custom } = headers;
+      const from = other.clientAddressOf(incoming);
+      seen.push({ method, url, host, authorization, custom, from, length: (await textOf(incoming)).length });
+      response.writeHead(418, { 'X-One': ['a', 'b'], 'Mcp-Session-Id': 'elsewhere' }).end('served there');
+    });
+    const { url } = await startPublic(other.port);
+    const body = 'x'.repeat(100_000);
+    const response = await fetch(`${url}/notes/mcp?a=1`, {
+      method: 'POST',
+      headers: {
+        ...elsewhere,
+        authorization: 'Bearer t',
+        'x-custom': 'c',
+        'x-gatehouse-client-address': '10.9.9.9',
+      },
+      body,
+    });
+    expect([response.status, await response.text()]).toEqual([418, 'served there']);
+    expect(response.headers.get('x-one')).toBe('a, b');
+    expect(seen).toEqual([
+      {
+        ...{ method: 'POST', url: '/notes/mcp?a=1', host: new URL(url).host, authorization: 'Bearer t' },
+        ...{ custom: 'c', from: '203.0.113.7', length: body.length },
+      },
+    ]);
+  });
+
+  it('for no session, or one of nobody else, is served here, and the address that it claims to be forwarded for does not count', async () => {
+    const other = await openPort((_request, response) => response.end('served there'));
+    const { url } = await startPublic(other.port);
+    expect(await (await fetch(url)).text()).toBe('served here');
+    expect(await (await fetch(url, { headers: { 'mcp-session-id': 'mine' } })).text()).toBe('served here');
+    const plain = { headers: { 'x-gatehouse-client-address': '10.9.9.9' } } as unknown as IncomingMessage;
+    expect(other.clientAddressOf(plain)).toBeUndefined();
+  });
+
+  it('streams its events as they come, and ends at the other node when the client is gone', async () => {
+    let goneAt = 0;
+    const other = await openPort((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: first\n\n');
+      response.on('close', () => {
+        goneAt = performance.now();
+      });
+    });
+    const { url } = await startPublic(other.port);
+    const aborting = new AbortController();
+    const response = await fetch(url, { headers: elsewhere, signal: aborting.signal });
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toBe('data: first\n\n');
+    expect(goneAt).toBe(0);
+    aborting.abort();
+    await expect.poll(() => goneAt, { timeout: 2_000 }).toBeGreaterThan(0);
+  });
+
+  it('for a node that cannot be reached is answered with 503, and its owner is asked for again', async () => {
+    const other = await openPort((_request, response) => response.end());
+    other.close();
+    const { url, warnings, forgotten } = await startPublic(other.port);
+    const response = await fetch(url, { headers: elsewhere });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(warnings).toHaveLength(1);
+    expect(forgotten).toEqual(['elsewhere']);
+  });
+
+  it('is cut if the other node breaks off, so that no half of a response looks whole', async () => {
+    const other = await openPort((_request, response) => {
+      response.writeHead(200, { 'Content-Length': '100' });
+      response.write('half', () => response.destroy());
+    });
+    const { url } = await startPublic(other.port);
+    const response = await fetch(url, { headers: elsewhere });
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('for a session is refused while this node is cut off, or nobody can say who serves it', async () => {
+    const other = await openPort((_request, response) => response.end('served there'));
+    const cutOff = await startPublic(other.port, { isCurrent: () => false });
+    const blind = await startPublic(other.port, { ownerOf: async () => Promise.reject(new Error('away')) });
+    for (const { url } of [cutOff, blind])
+      expect((await fetch(url, { headers: elsewhere })).status).toBe(503);
+  });
+});
+
+describe('the port for other nodes', () => {
+  it('is of use to nobody without the key of the installation, in TLS or in the clear', async () => {
+    let served = 0;
+    const nodePort = await openPort((_request, response) => {
+      served++;
+      response.end();
+    });
+    const { url } = await startPublic(nodePort.port);
+    const stranger = forwardSessions({
+      node: {
+        isCurrent: () => true,
+        ownerOf: async () => ({ id: 'x', address: `127.0.0.1:${nodePort.port}`, version: '1', startedAt: 1 }),
+        forgetOwner: () => undefined,
+      } as unknown as ClusterNode,
+      key: randomBytes(32),
+      sessionOf: () => 'elsewhere',
+      findClientAddress: () => '',
+      logger: { warn: () => undefined },
+    });
+    const server = createServer(stranger.wrap(() => undefined));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      server.close();
+      stranger.close();
+    });
+    expect((await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).status).toBe(503);
+    const plain = new Promise((resolve) => {
+      request({ host: '127.0.0.1', port: nodePort.port }, resolve)
+        .once('error', () => resolve('refused'))
+        .end();
+    });
+    expect(await plain).toBe('refused');
+    const withoutKey = new Promise((resolve) => {
+      connect({ host: '127.0.0.1', port: nodePort.port, rejectUnauthorized: false }, () =>
+        resolve('open'),
+      ).once('error', () => resolve('refused'));
+    });
+    expect(await withoutKey).toBe('refused');
+    expect(served).toBe(0);
+    expect((await fetch(url, { headers: elsewhere })).status).toBe(200);
+    expect(served).toBe(1);
+  });
+
+  it('has a key of its own, which is the same at every node and none of the other keys', () => {
+    expect(deriveNodeKey('a')).toEqual(deriveNodeKey('a'));
+    expect(deriveNodeKey('a')).not.toEqual(deriveNodeKey('b'));
+    expect(deriveNodeKey('a')).toHaveLength(32);
+  });
+});

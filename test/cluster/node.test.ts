@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { joinCluster } from '../../src/cluster/node.ts';
+import type { NodeStore } from '../../src/storage/nodes.ts';
+import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
+import { StorageUnavailable } from '../../src/storage/storage.ts';
+import { testFolder } from '../client/support/folder.ts';
+import { session, wide } from '../storage/contract/mcp-session.ts';
+
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A store of nodes in a real database, which a test can cut off. */
+async function startStore(...keys: string[]) {
+  const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+  onTestFinished(() => storage.close());
+  for (const key of keys) await storage.mcpSessions.open(session(key), wide);
+  const line = { isCut: false };
+  const store: NodeStore = {
+    ...storage.nodes,
+    beat: (node) => (line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node)),
+  };
+  return { store, line, storage };
+}
+
+async function join(store: NodeStore, address: string) {
+  const warnings: unknown[] = [];
+  const logger = { info: () => undefined, warn: (...line: unknown[]) => void warnings.push(line) };
+  const node = await joinCluster({ store, address, version: '1', now, logger });
+  onTestFinished(() => node.leave().catch(() => undefined));
+  return { node, warnings };
+}
+
+describe('a node', () => {
+  it('knows which other node serves a session, and gives its own up when it leaves', async () => {
+    const { store } = await startStore('s', 't');
+    const [{ node: here }, { node: there }] = [
+      await join(store, '10.0.0.1:1'),
+      await join(store, '10.0.0.2:2'),
+    ];
+    await here.sessions.claim('s');
+    await expect(there.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
+    expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
+    expect(await here.ownerOf('s')).toBeUndefined();
+    expect(await here.ownerOf('t')).toBeUndefined();
+    here.sessions.release('s');
+    await expect.poll(() => there.sessions.claim('s').catch((error: unknown) => error)).toBeUndefined();
+    await there.leave();
+    await here.sessions.claim('s');
+  });
+
+  it('asks again for an owner that could not be reached', async () => {
+    const { store } = await startStore('s');
+    const [{ node: here }, { node: there }] = [
+      await join(store, '10.0.0.1:1'),
+      await join(store, '10.0.0.2:2'),
+    ];
+    await there.sessions.claim('s');
+    expect((await here.ownerOf('s'))?.id).toBe(there.id);
+    await there.leave();
+    here.forgetOwner('s');
+    expect(await here.ownerOf('s')).toBeUndefined();
+  });
+
+  it('that is cut off from the database serves no session after four seconds, and loses all, before another takes them', async () => {
+    const { store, line, storage } = await startStore('s');
+    const { node, warnings } = await join(store, '10.0.0.1:1');
+    await node.sessions.claim('s');
+    let lostAt = Number.POSITIVE_INFINITY;
+    node.sessions.onLost(() => {
+      lostAt = performance.now();
+    });
+    line.isCut = true;
+    const cutAt = performance.now();
+    let takenAt = Number.POSITIVE_INFINITY;
+    const other = { id: 'other', address: '10.0.0.2:2', version: '1', startedAt: 1 };
+    await storage.nodes.beat(other);
+    while (takenAt === Number.POSITIVE_INFINITY && performance.now() - cutAt < 10_000) {
+      if ((await storage.nodes.claimSession('s', 'other')) === 'claimed') takenAt = performance.now();
+      else await sleep(20);
+    }
+    expect(node.isCurrent()).toBe(false);
+    expect(takenAt).toBeGreaterThan(cutAt + 3_500);
+    await expect.poll(() => lostAt, { timeout: 3_000 }).toBeLessThan(Number.POSITIVE_INFINITY);
+    expect(JSON.stringify(warnings)).toContain('cut off from the database');
+    await storage.nodes.beat(other);
+    line.isCut = false;
+    await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
+    await expect(node.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
+  });
+});

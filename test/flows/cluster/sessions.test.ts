@@ -1,0 +1,74 @@
+// Flows of src/cluster: sessions of several nodes behind a balancer that deals requests out at random.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { obtainTokens } from '../../support/oauth.ts';
+import { startNodes, type TestNodes } from '../../support/postgres/nodes.ts';
+import { usePostgres } from '../../support/postgres/postgres.ts';
+import { openSession, toolCall } from '../restart/support/session.ts';
+import { makeSlowServer } from '../restart/support/slow-server.ts';
+
+const server = usePostgres();
+
+/** Starts two nodes with a server for each session, and logs in. */
+async function startTwo() {
+  const runs = join(mkdtempSync(join(tmpdir(), 'gatehouse-runs-')), 'runs');
+  const nodes = await startNodes(await server().createDatabase(), 2, { server: () => makeSlowServer(runs) });
+  const { tokens } = await obtainTokens(nodes, { scopes: ['mcp'], scope: 'mcp' });
+  return { ...nodes, token: tokens.access_token };
+}
+
+function portOf({ nodes }: TestNodes, index: number): number {
+  return Number(new URL(nodes[index]?.listensAt ?? '').port);
+}
+
+describe('a session of two nodes', () => {
+  it('is served by the node that opened it, whichever node is asked', async () => {
+    const two = await startTwo();
+    const { storage } = two.nodes[0] ?? {};
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => openSession(two)));
+    for (let round = 0; round < 10; round++)
+      for (const [index, session] of sessions.entries())
+        expect(await session.call('echo', { said: `${index} ${round}` })).toMatchObject({
+          result: { content: [{ text: `${index} ${round}` }] },
+        });
+    expect(await storage?.nodes.list()).toHaveLength(2);
+  });
+
+  it('takes a cancellation, gives progress and its own messages, through whichever node they come', async () => {
+    const two = await startTwo();
+    const [a, b] = [portOf(two, 0), portOf(two, 1)];
+    two.balancer.only(a);
+    const session = await openSession(two);
+    two.balancer.only(b);
+    const own = await session.listen();
+    await session.call('log', { level: 'error', data: 'heard at the other node' });
+    await own.until(({ params }) => params?.data === 'heard at the other node');
+    const running = await session.postForStream(
+      toolCall(1, 'slow', { label: 'cancelled', ms: 60_000 }, { progressToken: 1 }),
+    );
+    await running.until(({ method }) => method === 'notifications/progress');
+    two.balancer.only(a);
+    const duplicate = await session.post(toolCall(1, 'echo', { said: 'twice' }));
+    expect(await duplicate.json()).toMatchObject({ error: { code: -32600 } });
+    two.balancer.only(b);
+    const cancelled = await session.post({
+      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      params: { requestId: 1 },
+    });
+    expect(cancelled.status).toBe(202);
+    await running.rest();
+  });
+
+  it('goes to the other node if its own has stopped, and at once', async () => {
+    const two = await startTwo();
+    two.balancer.only(portOf(two, 0));
+    const session = await openSession(two);
+    await two.nodes[0]?.stop();
+    two.balancer.only(portOf(two, 1));
+    expect(await session.call('echo', { said: 'still here' })).toMatchObject({
+      result: { content: [{ text: 'still here' }] },
+    });
+  });
+});
