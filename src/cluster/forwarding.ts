@@ -89,12 +89,15 @@ export async function openNodePort({
   };
 }
 
+/** An MCP session: by its key in the storage, or by the node that its id names. */
+export type NamedSession = { key: string } | { nodeId: string };
+
 /** Options of {@link forwardSessions}. */
 export interface ForwardingOptions {
   node: ClusterNode;
   key: Buffer;
-  /** Returns the key in the storage of the MCP session that a request names; undefined if it names none. */
-  sessionOf: (request: IncomingMessage) => string | undefined;
+  /** Returns the MCP session that a request names; undefined if it names none. */
+  sessionOf: (request: IncomingMessage) => NamedSession | undefined;
   /** Returns the address of the client of a request. */
   findClientAddress: (request: IncomingMessage) => string;
   logger: Pick<Logger, 'warn'>;
@@ -121,7 +124,12 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     checkServerIdentity: () => undefined,
   });
 
-  function forward(to: NodeRow, session: string, incoming: IncomingMessage, response: ServerResponse): void {
+  function forward(
+    to: NodeRow,
+    session: NamedSession,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(to.address) ?? [];
     const outgoing = request({
       ...tls,
@@ -147,7 +155,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         response.destroy();
         return;
       }
-      node.forgetOwner(session);
+      if ('key' in session) node.forgetOwner(session.key);
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
       refuse(response);
     };
@@ -176,7 +184,8 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
           refuse(response);
           return;
         }
-        node.ownerOf(session).then(
+        const finding = 'key' in session ? node.ownerOf(session.key) : node.find(session.nodeId);
+        finding.then(
           (owner) => (owner ? forward(owner, session, incoming, response) : listener(incoming, response)),
           () => refuse(response),
         );

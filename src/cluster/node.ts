@@ -28,6 +28,8 @@ export interface ClusterNode {
   ownerOf(key: string): Promise<NodeRow | undefined>;
   /** Forgets a remembered owner, which could not be reached. */
   forgetOwner(key: string): void;
+  /** Returns another node by its id, if it is alive. */
+  find(id: string): Promise<NodeRow | undefined>;
   /** Returns whether this node may serve its sessions: its last beat is recent. */
   isCurrent(): boolean;
   /** Releases all sessions and leaves the installation. */
@@ -52,6 +54,8 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const held = new Set<string>();
   const owners = new Map<string, { owner: NodeRow; until: number }>();
   const lost = new Set<() => void>();
+  let others: readonly NodeRow[] = [];
+  let listedUntil = 0;
   let beatAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let hasLeft = false;
@@ -95,6 +99,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     id: row.id,
     isCurrent,
     sessions: {
+      processId: row.id,
       async claim(key) {
         if ((await store.claimSession(key, row.id)) === 'taken')
           throw new StorageUnavailable('another node serves this session');
@@ -122,6 +127,14 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
       return owner;
     },
     forgetOwner: (key) => void owners.delete(key),
+    async find(id) {
+      if (id === row.id) return undefined;
+      if (listedUntil < performance.now()) {
+        others = await store.list();
+        listedUntil = performance.now() + ownerMs;
+      }
+      return others.find((other) => other.id === id);
+    },
     async leave() {
       hasLeft = true;
       clearTimeout(timer);

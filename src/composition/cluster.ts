@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { deriveNodeKey, forwardSessions, openNodePort } from '../cluster/forwarding.ts';
+import { deriveNodeKey, forwardSessions, type NamedSession, openNodePort } from '../cluster/forwarding.ts';
 import { joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
-import { hashSessionId, type SessionOwnership } from '../mcp/index.ts';
+import { hashSessionId, processOfSse, type SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/issues.ts';
@@ -75,8 +75,11 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
   };
 }
 
-/** Returns the key in the storage of the session that a request names. */
-function sessionOf({ headers }: IncomingMessage): string | undefined {
+/** Returns the session that a request names: in the header, or for HTTP+SSE in the query. */
+function sessionOf({ headers, url = '' }: IncomingMessage): NamedSession | undefined {
   const id = headers['mcp-session-id'];
-  return typeof id === 'string' && id !== '' ? hashSessionId(id) : undefined;
+  if (typeof id === 'string' && id !== '') return { key: hashSessionId(id) };
+  const ofStream = /[?&]sessionId=([^&#]{1,200})/.exec(url)?.[1];
+  const nodeId = ofStream && processOfSse(ofStream);
+  return nodeId === undefined || nodeId === '' ? undefined : { nodeId };
 }

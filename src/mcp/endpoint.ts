@@ -319,6 +319,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     streams,
+    ...(options.sessionOwnership && { processId: options.sessionOwnership.processId }),
     logger,
   });
   const rest = createRestTransport({

@@ -28,7 +28,10 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
   } as ClusterNode;
   const forwarding = forwardSessions({
     ...{ node, key },
-    sessionOf: ({ headers }) => headers['mcp-session-id'] as string | undefined,
+    sessionOf: ({ headers }) => {
+      const key = headers['mcp-session-id'];
+      return typeof key === 'string' ? { key } : undefined;
+    },
     findClientAddress: () => '203.0.113.7',
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });
@@ -155,7 +158,7 @@ describe('the port for other nodes', () => {
         forgetOwner: () => undefined,
       } as unknown as ClusterNode,
       key: randomBytes(32),
-      sessionOf: () => 'elsewhere',
+      sessionOf: () => ({ key: 'elsewhere' }),
       findClientAddress: () => '',
       logger: { warn: () => undefined },
     });

@@ -42,6 +42,9 @@ describe('a node', () => {
     expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
     expect(await here.ownerOf('s')).toBeUndefined();
     expect(await here.ownerOf('t')).toBeUndefined();
+    expect(await there.find(here.id)).toMatchObject({ address: '10.0.0.1:1' });
+    expect(await there.find(there.id)).toBeUndefined();
+    expect(await there.find('nobody')).toBeUndefined();
     here.sessions.release('s');
     await expect.poll(() => there.sessions.claim('s').catch((error: unknown) => error)).toBeUndefined();
     await there.leave();

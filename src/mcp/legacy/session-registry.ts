@@ -49,6 +49,8 @@ export interface SessionRegistryOptions {
 
 /** Settles which of several processes serves a session from memory. */
 export interface SessionOwnership {
+  /** Id of this process among the others; stands in front of the ids of sessions that are not in the storage. */
+  readonly processId: string;
   /**
    * Takes a session for this process, before it is restored from the storage or once it was opened.
    * @throws StorageUnavailable if another process has it

@@ -39,9 +39,20 @@ export interface SseTransportOptions {
   /** Counts the streams of a principal and of all; each that begins is ended once. */
   streams: { begin(principal: string): Refusal | undefined; end(principal: string): void };
   calls: CallLimit;
+  /** Id of this process, if several serve the installation: it stands in front of the ids of sessions. */
+  processId?: string;
   /** Idle time of a stream, in milliseconds; 5 minutes by default. */
   idleMs?: number;
   logger: Logger;
+}
+
+/** Separates the id of a process from the rest of a session id. */
+const processMark = '~';
+
+/** Returns the id of the process that serves a session of this transport; undefined if the session id names none. */
+export function processOfSse(sessionId: string): string | undefined {
+  const end = sessionId.indexOf(processMark);
+  return end > 0 ? sessionId.slice(0, end) : undefined;
 }
 
 /** HTTP+SSE: a stream that is opened by GET, and a second endpoint that takes the client's messages. */
@@ -64,7 +75,7 @@ const defaultIdleMs = 5 * 60_000;
  * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-01 to B2-07)
  */
 export function createSseTransport(options: SseTransportOptions): SseTransport {
-  const { postUrl, gate, streams, idleMs = defaultIdleMs } = options;
+  const { postUrl, gate, streams, processId, idleMs = defaultIdleMs } = options;
   const { conversations, accessWatch, calls, logger } = options;
   const sessions = new Map<string, SseSession>();
   let isClosing = false;
@@ -76,7 +87,8 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
       const refusal = streams.begin(principal);
       if (refusal) return refusal;
 
-      const id = randomBytes(32).toString('base64url');
+      const secret = randomBytes(32).toString('base64url');
+      const id = processId === undefined ? secret : `${processId}${processMark}${secret}`;
       const stream = reply.stream();
       const onEnd = (): void => {
         sessions.delete(id);

@@ -61,6 +61,36 @@ describe('a session of two nodes', () => {
     await running.rest();
   });
 
+  it('over HTTP+SSE takes its messages through whichever node they come', async () => {
+    const two = await startTwo();
+    const sse = { url: two.url, mcpUrl: `${two.url}/sse` };
+    const { tokens } = await obtainTokens(sse, { scopes: ['mcp'], scope: 'mcp' });
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    two.balancer.only(portOf(two, 0));
+    const stream = await fetch(sse.mcpUrl, { headers: { ...headers, accept: 'text/event-stream' } });
+    let heard = '';
+    const reading = (async () => {
+      for await (const chunk of stream.body ?? []) heard += Buffer.from(chunk).toString();
+    })();
+    reading.catch(() => undefined);
+    await expect.poll(() => /data: (\/messages\?sessionId=\S+)/.exec(heard)?.[1]).toBeDefined();
+    const postUrl = `${two.url}${/data: (\/messages\?sessionId=\S+)/.exec(heard)?.[1]}`;
+    for (const [index, port] of [portOf(two, 1), portOf(two, 0), portOf(two, 1)].entries()) {
+      two.balancer.only(port);
+      const body = JSON.stringify({ jsonrpc: '2.0', id: `ping ${index}`, method: 'ping' });
+      const posted = await fetch(postUrl, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+      });
+      expect(posted.status).toBe(202);
+      await expect.poll(() => heard).toContain(`"ping ${index}"`);
+    }
+    expect(
+      (await fetch(postUrl.replace('=', '=0~'), { method: 'POST', headers, body: '{}' })).status,
+    ).not.toBe(202);
+  });
+
   it('goes to the other node if its own has stopped, and at once', async () => {
     const two = await startTwo();
     two.balancer.only(portOf(two, 0));
