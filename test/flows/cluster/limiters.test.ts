@@ -1,12 +1,13 @@
+// Flows of src/authorization-server/limiters.ts on PostgreSQL.
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLimiters, exchangePauseMs } from '../../src/authorization-server/limiters.ts';
-import type { Limiters } from '../../src/authorization-server/limits.ts';
-import { WindowCounts } from '../../src/collections/window-counts.ts';
-import type { CounterStore } from '../../src/storage/counters.ts';
-import { openPostgresStorage } from '../../src/storage/postgres/index.ts';
-import { StorageUnavailable } from '../../src/storage/storage.ts';
-import { usePostgres } from '../support/postgres/postgres.ts';
+import { createLimiters, exchangePauseMs } from '../../../src/authorization-server/limiters.ts';
+import type { Limiters } from '../../../src/authorization-server/limits.ts';
+import { WindowCounts } from '../../../src/collections/window-counts.ts';
+import type { CounterStore } from '../../../src/storage/counters.ts';
+import { openPostgresStorage } from '../../../src/storage/postgres/index.ts';
+import { StorageUnavailable } from '../../../src/storage/storage.ts';
+import { usePostgres } from '../../support/postgres/postgres.ts';
 
 const server = usePostgres({ isOwn: true });
 const keys = { audit: 'a secret of the installation' };
