@@ -6,6 +6,7 @@ import {
   buildFailurePage,
   buildHomePage,
   createAuditTrail,
+  createLimiters,
   createTolerances,
   keepSettingsClients,
 } from './authorization-server/index.ts';
@@ -74,7 +75,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
 
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
-  const shared = { issuer, settings, storage, keys, auditTrail, metrics, logger, now };
+  const limiters = createLimiters({ counters: storage.counters, keys, logger });
+  const shared = { issuer, settings, storage, keys, auditTrail, limiters, metrics, logger, now };
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
 
@@ -82,6 +84,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
     ...{ issuer, objects, held, entered, logger, now },
+    sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory(shared),
     seal: createTextSeal(box),
     environment: process.env,
@@ -199,6 +202,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       entered.close();
       objects.close();
       await bond.close();
+      await limiters.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

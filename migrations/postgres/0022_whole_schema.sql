@@ -16,6 +16,15 @@ CREATE TABLE commit_marks (
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- Counts of all nodes for rate limits; SQLite has none, as one machine counts in memory. Keys are digests under a secret of
+-- the installation. Half of each page stays free, so that most counts rewrite a row within its page and no index.
+CREATE TABLE counters (
+  key text COLLATE "C" PRIMARY KEY,
+  points bigint NOT NULL,
+  ends_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX counters_by_end ON counters (ends_at);
+
 -- How often rows of a table, or artifacts of a kind, were removed or rewritten: what nodes keep in memory of them is void then.
 -- Of some tables also how often rows were added (see the triggers).
 CREATE TABLE change_marks (

@@ -49,7 +49,7 @@ import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/toke
 import { enginePaths } from './engine/configuration.ts';
 import type { FlowLogins } from './engine/flow-logins.ts';
 import { commitWrites } from './engine/write-set.ts';
-import type { EndpointLimit, Limit } from './limits.ts';
+import type { EndpointLimit, GuessLimiter } from './limits.ts';
 import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import { createRegistrationEndpoints } from './registration/registration-endpoint.ts';
@@ -88,7 +88,7 @@ export interface EndpointTableOptions {
   /** True if a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
   /** Wrong device codes of an address or a browser. */
-  wrongDeviceCodes: Limit;
+  wrongDeviceCodes: GuessLimiter;
   /** The browser's login session, as its cookie has it. */
   sessionOf: (ctx: Context) => string | undefined;
   /** Keeps a login within one request. */

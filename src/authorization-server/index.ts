@@ -7,6 +7,8 @@ export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 export { createPrincipalLimit, createToolCallLimits } from './endpoint-limits/principal-limit.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export { createSealAnew, keyTimes, startKeyCare } from './keys/key-care.ts';
+export { createLimiters } from './limiters.ts';
+export type { Limiters } from './limits.ts';
 export type { LoginLimits } from './login.ts';
 export {
   keepSettingsClients,

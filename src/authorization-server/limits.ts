@@ -4,6 +4,7 @@ import type { Context, Next } from 'koa';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js';
 import { memoizeLast } from '../collections/caches.ts';
+import type { ShareCounts } from '../collections/window-counts.ts';
 
 /** A limit of frequency. */
 export interface Limit {
@@ -17,21 +18,55 @@ export interface Limit {
 export interface Limiter {
   /** Counts one and gives 0, or, over the limit, counts nothing and gives the seconds until there is room again. */
   take(key: string): Promise<number>;
-  /** Returns the seconds until there is room again without counting; 0 if there is room. */
-  wait(key: string): Promise<number>;
-  /** Returns true if no key was counted for a whole window, so that no key has to wait. */
-  isIdle(): boolean;
   /** Takes one count off again: it turned out to be harmless. A key without counts is forgotten. */
   giveBack(key: string): Promise<void>;
+}
+
+/** Counts guesses of secrets. An attempt that could not be counted must not be judged. */
+export interface GuessLimiter extends Limiter {
   /** Forgets the key. */
   reset(key: string): Promise<void>;
 }
 
+/** Counts load. */
+export interface LoadLimiter extends Limiter {
+  /** Returns the seconds until there is room again without counting; 0 if there is room. */
+  wait(key: string): Promise<number>;
+  /** Returns true if no key was counted for a whole window, so that no key has to wait. */
+  isIdle(): boolean;
+}
+
+/** The limiters of an installation. Those of one name count together, on all nodes. */
+export interface Limiters {
+  /**
+   * Creates a limiter of guesses, exact over all nodes: each attempt is counted in the database before it is judged.
+   * `take` throws StorageUnavailable if it cannot be counted.
+   */
+  ofGuesses(name: string, limit: Limit): GuessLimiter;
+  /**
+   * Creates a limiter of load. A node counts in memory and exchanges its counts with other nodes within a second: each
+   * node may exceed the limit by what arrives there meanwhile, and by a hundredth.
+   */
+  ofLoad(name: string, limit: Limit): LoadLimiter;
+  /** Returns the sharing of counts with other nodes, with the error of {@link ofLoad}; undefined if there are none. */
+  sharing(name: string): ShareCounts | undefined;
+  /** Shares the last counts. */
+  close(): Promise<void>;
+}
+
+/** Limiters in the memory of this process. */
+export const memoryLimiters: Limiters = {
+  ofGuesses: (_, limit) => createLimiter(limit),
+  ofLoad: (_, limit) => createLimiter(limit),
+  sharing: () => undefined,
+  close: async () => undefined,
+};
+
 /**
- * Creates a limiter in memory. `rate-limiter-flexible` because it counts atomically, has no dependencies and has the
- * same limiter over databases for later.
+ * Creates a limiter in memory, of one process. `rate-limiter-flexible` because it counts atomically and has no
+ * dependencies.
  */
-export function createLimiter({ times, windowSeconds }: Limit): Limiter {
+export function createLimiter({ times, windowSeconds }: Limit): GuessLimiter & LoadLimiter {
   const limiter = new RateLimiterMemory({ points: times, duration: windowSeconds });
   const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
   let idleFrom = Number.NEGATIVE_INFINITY;
@@ -68,21 +103,22 @@ export function createLimiter({ times, windowSeconds }: Limit): Limiter {
  * Creates a limiter for addresses, with a higher limit for addresses that many users share.
  * @param limit limit of an address of one customer
  * @param isShared returns true if many users share an address
+ * @param create creates the limiter of a limit; in memory by default
  * @returns a limiter whose keys are an address, or begin with an address and a space
  */
 export function createAddressLimiter(
   { times, windowSeconds }: Limit,
   isShared: (address: string) => boolean,
-): Limiter {
-  const usual = createLimiter({ times, windowSeconds });
-  const shared = createLimiter({ times: times * sharedFactor, windowSeconds });
-  const of = (key: string): Limiter => (isShared(key.split(' ', 1)[0] ?? '') ? shared : usual);
+  create: (limit: Limit) => LoadLimiter = createLimiter,
+): LoadLimiter {
+  const usual = create({ times, windowSeconds });
+  const shared = create({ times: times * sharedFactor, windowSeconds });
+  const of = (key: string): LoadLimiter => (isShared(key.split(' ', 1)[0] ?? '') ? shared : usual);
   return {
     take: (key) => of(key).take(key),
     wait: (key) => of(key).wait(key),
     isIdle: () => usual.isIdle() && shared.isIdle(),
     giveBack: (key) => of(key).giveBack(key),
-    reset: (key) => of(key).reset(key),
   };
 }
 

@@ -1,6 +1,6 @@
 import { type PasswordHasher, PasswordQueueFull } from '../crypto/password.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../storage/accounts.ts';
-import { createLimiter, type Limit } from './limits.ts';
+import { type Limit, type Limiters, memoryLimiters } from './limits.ts';
 
 /** Result of a login attempt. */
 export type LoginResult =
@@ -65,13 +65,16 @@ function narrowKey({ name, address, device }: Attempt): string {
  * The counts of failed logins, asked in their order: address, account at this address, account everywhere. A browser
  * in which the account logged in before is counted alone, so that nobody else uses up what it has (T-117).
  */
-function createAttemptCounts(limits: LoginLimits) {
-  const perAccountAndAddress = createLimiter(limits.perAccountAndAddress);
+function createAttemptCounts(limits: LoginLimits, { ofGuesses }: Limiters) {
+  const perAccountAndAddress = ofGuesses('logins of account at address', limits.perAccountAndAddress);
   const narrow = { limiter: perAccountAndAddress, keyOf: narrowKey };
   const everywhere = [
-    { limiter: createLimiter(limits.perAddress), keyOf: ({ address }: Attempt) => address },
+    {
+      limiter: ofGuesses('logins of address', limits.perAddress),
+      keyOf: ({ address }: Attempt) => address,
+    },
     narrow,
-    { limiter: createLimiter(limits.perAccount), keyOf: ({ name }: Attempt) => name },
+    { limiter: ofGuesses('logins of account', limits.perAccount), keyOf: ({ name }: Attempt) => name },
   ];
   const countsOf = ({ device }: Attempt) => (device === undefined ? everywhere : [narrow]);
 
@@ -106,9 +109,15 @@ function createAttemptCounts(limits: LoginLimits) {
  * as well. It is given back if it was right, or if the server failed; an attempt that finds no place in the password queue
  * counts (T-206). An unknown e-mail address costs the same time
  * and gets the same answer as a wrong password, and so does a disabled account (T-116). A hash with parameters of former times is made anew (T-120).
+ * If an attempt cannot be counted, the password is not looked at.
  */
-export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limits: LoginLimits): Login {
-  const counts = createAttemptCounts(limits);
+export function createLogin(
+  accounts: AccountStore,
+  hasher: PasswordHasher,
+  limits: LoginLimits,
+  limiters: Limiters = memoryLimiters,
+): Login {
+  const counts = createAttemptCounts(limits, limiters);
 
   async function check(name: string, password: string, callers: readonly string[]): Promise<LoginResult> {
     const account = await accounts.findByEmail(name);

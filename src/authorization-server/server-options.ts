@@ -10,7 +10,7 @@ import type { DocumentLimits } from './client-documents/budgets.ts';
 import type { HostPolicyOptions } from './client-documents/host-policy.ts';
 import type { RepeatFromOtherAddress } from './endpoints/token-endpoint.ts';
 import type { Lifetimes } from './engine/configuration.ts';
-import type { Limit, LimitName } from './limits.ts';
+import type { Limit, Limiters, LimitName } from './limits.ts';
 import type { LoginLimits } from './login.ts';
 import type { OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
@@ -104,6 +104,7 @@ export interface AuthorizationServerOptions {
     resets: Limit;
     documents: DocumentLimits;
   };
+  limiters: Limiters;
   logger: Logger;
   auditTrail: AuditTrail;
   /** Counts an event of the audit log. */

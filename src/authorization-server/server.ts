@@ -33,7 +33,7 @@ import { createAllowedBefore } from './interactions/make-grant.ts';
 import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createFindAbandonedGrants } from './interactions/registered-anew.ts';
 import { createInteractions } from './interactions/routes.ts';
-import { createSharedAddresses } from './limits.ts';
+import { createSharedAddresses, type Limiters } from './limits.ts';
 import { buildLogout, logoutPaths } from './logout/logout-endpoints.ts';
 import { createOperatorRelation } from './operator-clients/operator-relation.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
@@ -76,7 +76,7 @@ const keyBounds = { maxBytes: 64 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } a
  * it.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { issuer, storage, keys, lifetimes, tolerances, limits, logger, now } = options;
+  const { issuer, storage, keys, lifetimes, tolerances, limits, limiters, logger, now } = options;
   const portsShareCookies = issuer.startsWith('http:') && !options.trustsOtherPorts;
   const refreshGraceSeconds = tolerances.isOn('repeatedRefresh') ? options.refreshGraceSeconds : 0;
   const { artifacts, accounts, clients } = storage;
@@ -94,6 +94,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     fetch: createGuardedFetch({ ...documentBounds, mayConnect: reach(options.clientDocuments) }),
     isHostAllowed: createHostPolicy(options.clientDocuments),
   };
+  const fetchLimiterOf =
+    (what: string): Limiters['ofLoad'] =>
+    (name, limit) =>
+      limiters.ofLoad(`${what} ${name}`, limit);
   let announcesDocuments = documentSource?.announced === 'always';
   const documents =
     documentSource &&
@@ -103,6 +107,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       box,
       redirectSchemes,
       limits: limits.documents,
+      createLimiter: fetchLimiterOf('documents'),
       now,
     });
   const deviceFlow = buildDeviceFlow(
@@ -114,11 +119,12 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     now,
   );
-  const createKeySets = () =>
+  const createKeySets = (whose: string) =>
     createClientKeys({
       fetch:
         options.clientKeys && createGuardedFetch({ ...keyBounds, mayConnect: reach(options.clientKeys) }),
       limits: limits.documents,
+      createLimiter: fetchLimiterOf(`keys of ${whose}`),
       now,
     });
   const adapters = createAdapters({
@@ -129,7 +135,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     newClientStatus: policy === 'approval' ? ('pending' as const) : ('approved' as const),
     clientSources: {
       findDocument: documents && createDocumentLookup(documents, audit),
-      keys: createKeySets(),
+      keys: createKeySets('clients'),
       grantsOff: [
         ...(options.clientCredentials ? [] : [clientCredentialsGrant]),
         ...ownGrantsOff(options.ownGrants),
@@ -163,7 +169,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const grants = createOwnGrants(options.ownGrants, {
     issuer,
     storage,
-    keys: createKeySets(),
+    keys: createKeySets('issuers'),
     resources,
     accessTokens,
     accessTokenSeconds: lifetimes.accessTokenSeconds,
@@ -190,6 +196,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   const limitOf = createEndpointLimits({
     limits,
+    limiters,
     isShared: createSharedAddresses(limits.sharedAddresses),
     audit,
     countLimited: options.countLimited,
@@ -248,13 +255,13 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audit,
     limitOf,
     upstreamCallback: upstreamLogin.callback,
-    tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited),
+    tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited, limiters),
     refreshLoops,
     refreshGraceSeconds,
     repeatFromOtherAddress: options.repeatFromOtherAddress,
     sourceKeys: keys.cookies,
     deviceLogin: options.deviceLogin,
-    wrongDeviceCodes: limits.deviceCodes,
+    wrongDeviceCodes: limiters.ofGuesses('device codes', limits.deviceCodes),
     sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),
     flowLogins: createFlowLogins({ provider: engine.provider, issuer, portsShareCookies }),
     forgetLogin: sessions.forget,
@@ -270,6 +277,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     box,
     cookieKeys: keys.cookies,
     limits,
+    limiters,
     countLimited: options.countLimited,
     now,
   });
@@ -288,6 +296,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     credentialForms: options.credentialForms ?? (() => []),
     cookieKeys: keys.cookies,
     limits,
+    limiters,
     audit,
     now,
   });

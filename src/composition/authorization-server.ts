@@ -26,6 +26,7 @@ export interface AuthorizationServerParts
     | 'takeLogoutToken'
     | 'tolerances'
     | 'lifetimes'
+    | 'limiters'
     | 'auditTrail'
     | 'logger'
     | 'now'

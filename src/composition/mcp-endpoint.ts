@@ -7,6 +7,7 @@ import {
   buildHomePage,
   createPrincipalLimit,
   createToolCallLimits,
+  type Limiters,
 } from '../authorization-server/index.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
@@ -52,17 +53,18 @@ export interface ServingParts
   settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers' | 'limits' | 'tokens'>;
   keys: KeySet;
   authorizationServer: AuthorizationServer;
+  limiters: Limiters;
   auditTrail: AuditTrail;
   metrics: Pick<Metrics, 'countEvent' | 'countLimited'>;
 }
 
 /** Returns the function that puts the bearer check and the MCP endpoint in front of a server. */
 export function composeServing(parts: ServingParts): (placed: PlacedServer) => ServedRoute {
-  const { settings, keys, authorizationServer, auditTrail, metrics, ...shared } = parts;
+  const { settings, keys, authorizationServer, limiters, auditTrail, metrics, ...shared } = parts;
   const { issuer, logger, now } = shared;
   const { countEvent, countLimited } = metrics;
   const { mcpRequests, toolCalls } = settings.limits;
-  const limitParts = { auditTrail, logger, countEvent, countLimited };
+  const limitParts = { limiters, auditTrail, logger, countEvent, countLimited };
   const endpointParts = {
     ...shared,
     settings,
@@ -118,8 +120,8 @@ export interface McpEndpointParts {
   issuer: string;
   /** Limits the requests of a caller at all endpoints together. */
   requestLimit: McpEndpointOptions['requestLimit'] | undefined;
-  /** Creates the limit of tool calls of one endpoint. */
-  limitToolCalls: (() => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
+  /** Creates the limit of tool calls of the endpoint at a path. */
+  limitToolCalls: ((path: string) => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
   sessionsInUse: SessionsInUse;
   /** Settles which node serves a session; undefined if this process is the only one. */
@@ -167,7 +169,7 @@ function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndp
     },
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
-    ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls() }),
+    ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(parts.sessionOwnership && { sessionOwnership: parts.sessionOwnership }),

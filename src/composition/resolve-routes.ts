@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type { Limiters } from '../authorization-server/index.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
@@ -43,6 +44,8 @@ export interface BackendParts {
   seal: TextSeal;
   /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;
+  /** Shares the counts of calls with other nodes. */
+  sharing?: Limiters['sharing'] | undefined;
   logger: Logger;
 }
 
@@ -79,7 +82,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, held, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, held, sharing, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -103,7 +106,7 @@ export function resolveConfiguredRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, held, logger },
+          { name, ...kept, seal, held, sharing, logger },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
@@ -120,7 +123,7 @@ export function resolveConfiguredRoutes(
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, held, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, held, sharing, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -133,6 +136,7 @@ export function makeBackend(
       owners: objects.tasksOf(providedRoute),
       seal,
       held,
+      sharing,
       logger,
     },
   );

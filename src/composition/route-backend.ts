@@ -1,4 +1,4 @@
-import type { RouteForms } from '../authorization-server/index.ts';
+import type { Limiters, RouteForms } from '../authorization-server/index.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import { accountMark } from '../crypto/secret.ts';
 import {
@@ -67,6 +67,8 @@ interface RouteBackendParts {
   seal: TextSeal;
   /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;
+  /** Shares the counts of calls with other nodes. */
+  sharing?: Limiters['sharing'] | undefined;
   logger: Logger;
 }
 
@@ -108,6 +110,7 @@ export function composeRouteBackend(
     });
   const steps = createSteps({
     ...{ name, ownership, policy, cache, pins, credentials, logger, areGuarded },
+    shareCalls: parts.sharing?.(`calls of route ${pins.route}`),
     ...sharingOf(only),
   });
   return {

@@ -3,6 +3,7 @@ import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
+import type { CounterStore } from './counters.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NodeStore } from './nodes.ts';
 import type { UpstreamStore } from './upstreams.ts';
@@ -16,6 +17,11 @@ export interface Storage {
   backendObjects: BackendObjectStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
+  /**
+   * Counts of all nodes for rate limits. Undefined if the database is used from one machine: counting in memory then
+   * costs no write.
+   */
+  counters?: CounterStore;
   identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;

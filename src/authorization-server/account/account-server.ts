@@ -7,7 +7,7 @@ import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import type { WaysToLogIn } from '../authentication/ways-to-log-in.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import type { Limit, Limiters } from '../limits.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { createAccountPages } from './account-pages.ts';
@@ -37,6 +37,7 @@ export interface AccountServerOptions {
   /** Credentials for MCP servers behind the gateway that users may enter. */
   credentialForms: CredentialForms;
   limits: { codes: Limit; resets: Limit };
+  limiters: Limiters;
   audit: AuditLog;
   /** Epoch seconds. */
   now: () => number;
@@ -65,7 +66,9 @@ export function createAccountServer(
     box,
     now,
   });
-  const { codes, resets } = options.limits;
+  const { ofGuesses } = options.limiters;
+  const wrongLinks = ofGuesses('reset links of address', options.limits.resets);
+  const wrongCodes = ofGuesses('new codes of account', options.limits.codes);
 
   return createAccountPages({
     artifacts,
@@ -83,9 +86,9 @@ export function createAccountServer(
       audit,
     },
     password: { accounts, hasher, login, devices, sessions, audit },
-    reset: { accounts, artifacts, box, hasher, wrongLinks: createLimiter(resets), audit, now },
+    reset: { accounts, artifacts, box, hasher, wrongLinks, audit, now },
     passkeys: { passkeys, store: storage.passkeys, linked, audit },
-    codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname, now },
+    codes: { secondFactor, box, wrongCodes, audit, host: hostname, now },
     upstreams: { upstreams, vault, links: storage.upstreams, linked, beginUpstream, audit },
     credentials: { credentials, audit },
     url: `${issuer}/account`,

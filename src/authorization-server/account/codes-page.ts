@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit.ts';
 import { makeOneTimeSecret, oneTimeKeyUri, type SecondFactor } from '../authentication/second-factor.ts';
 import { cookieName } from '../cookie-name.ts';
 import { showPage } from '../interactions/page.ts';
-import type { Limiter } from '../limits.ts';
+import type { GuessLimiter } from '../limits.ts';
 import { renderCodesOff, renderCodesOn, renderRecoveryCodes } from '../views/account/codes.ts';
 import { type PersonalRequest, redirectToPage } from './account-request.ts';
 
@@ -12,7 +12,7 @@ export interface CodesPageOptions {
   secondFactor: SecondFactor;
   box: SealedBox;
   /** Wrong codes of an account. */
-  wrongCodes: Limiter;
+  wrongCodes: GuessLimiter;
   audit: AuditLog;
   /** Host of this server: what the authenticator app calls it. */
   host: string;

@@ -13,7 +13,7 @@ import type { KnownDevices } from '../authentication/known-device.ts';
 import { cookieName } from '../cookie-name.ts';
 import { rejectAsPage } from '../endpoint-limits/endpoint-limits.ts';
 import { showPage } from '../interactions/page.ts';
-import type { Limiter } from '../limits.ts';
+import type { GuessLimiter } from '../limits.ts';
 import { type Login, ownerOf } from '../login.ts';
 import type { Texts } from '../texts/texts.ts';
 import {
@@ -173,7 +173,7 @@ export interface ResetPageOptions {
   box: SealedBox;
   hasher: PasswordHasher;
   /** Links of an address that do not work. */
-  wrongLinks: Limiter;
+  wrongLinks: GuessLimiter;
   audit: AuditLog;
   /** Epoch seconds. */
   now: () => number;

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { Account, AccountStore } from '../../storage/accounts.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import type { Limit, Limiters } from '../limits.ts';
 import type { Login } from '../login.ts';
 import type { KnownDevices } from './known-device.ts';
 import type { Passkeys } from './passkeys.ts';
@@ -38,6 +38,7 @@ export interface AuthenticationOptions {
     /** Failed logins of an address. */
     perAddress: Limit;
   };
+  limiters: Limiters;
 }
 
 /** The steps of a login, each a posted form. `binding` names the page and the browser the form belongs to. */
@@ -52,9 +53,9 @@ export interface Authentication {
  * are counted before they are looked at, so that parallel ones count as well (T-117).
  */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { accounts, login, secondFactor, passkeys, pending, devices } = options;
-  const wrongCodes = createLimiter(options.limits.codes);
-  const wrongPasskeys = createLimiter(options.limits.perAddress);
+  const { accounts, login, secondFactor, passkeys, pending, devices, limiters } = options;
+  const wrongCodes = limiters.ofGuesses('codes of account', options.limits.codes);
+  const wrongPasskeys = limiters.ofGuesses('passkeys of address', options.limits.perAddress);
 
   async function pendingAccount(sealed: string, binding: string): Promise<Account | undefined> {
     const known = pending.open(sealed, binding);

@@ -1,7 +1,7 @@
 import { createPasswordHasher, type PasswordHasher, passwordQueueLimits } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Limit, LimitName } from '../limits.ts';
+import type { Limit, Limiters, LimitName } from '../limits.ts';
 import { createLogin, type Login, type LoginLimits } from '../login.ts';
 import { type Authentication, createAuthentication, createPendingLogins } from './authentication.ts';
 import { createKnownDevices, type KnownDevices } from './known-device.ts';
@@ -16,6 +16,7 @@ export interface WaysToLogInOptions {
   /** Cookie keys of the installation. */
   cookieKeys: readonly string[];
   limits: { logins: LoginLimits; codes: Limit };
+  limiters: Limiters;
   /** Counts a request that found no place in the password queue. */
   countLimited: (limit: LimitName) => void;
   /** Epoch seconds. */
@@ -34,10 +35,10 @@ export interface WaysToLogIn {
 
 /** Puts the ways to log in together: one count of attempts and one queue of hashes for all pages (T-117, T-118). */
 export function createWaysToLogIn(options: WaysToLogInOptions): WaysToLogIn {
-  const { issuer, storage, box, cookieKeys, limits, countLimited, now } = options;
+  const { issuer, storage, box, cookieKeys, limits, limiters, countLimited, now } = options;
   const { accounts, artifacts } = storage;
   const hasher = createPasswordHasher(passwordQueueLimits, () => countLimited('passwordQueue'));
-  const login = createLogin(accounts, hasher, limits.logins);
+  const login = createLogin(accounts, hasher, limits.logins, limiters);
   const secondFactor = createSecondFactor(storage.oneTimeCodes, box, now);
   const challenges = createChallenges(artifacts, box, now);
   const passkeys = createPasskeys({ store: storage.passkeys, challenges, issuer, now });
@@ -50,6 +51,7 @@ export function createWaysToLogIn(options: WaysToLogInOptions): WaysToLogIn {
     pending: createPendingLogins(box, now),
     devices,
     limits: { codes: limits.codes, perAddress: limits.logins.perAddress },
+    limiters,
   });
   return { hasher, login, authentication, secondFactor, passkeys, devices };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { networkOf } from '../../net/address.ts';
-import { createAddressLimiter, createLimiter, createSharedAddresses, type Limit } from '../limits.ts';
+import { createAddressLimiter, createSharedAddresses, type Limit, memoryLimiters } from '../limits.ts';
 import { DocumentRefused } from './document.ts';
 
 /** Limits of document fetches on behalf of others. */
@@ -17,11 +17,17 @@ export interface DocumentLimits {
  * Creates the budgets that keep us from being an amplifier: anybody may name any URL, and each makes a request to its
  * host (T-076). Documents that were good before have a budget of their own, so that a flood of invented URLs at a host
  * does not lock out those who use its true ones.
+ * @param createLimiter creates the limiter of a name; in memory by default
  */
-export function createBudgets({ perAddress, sharedAddresses = [], perTarget }: DocumentLimits) {
-  const ofAddress = createAddressLimiter(perAddress, createSharedAddresses(sharedAddresses));
-  const ofUnknown = createLimiter(perTarget);
-  const ofKnown = createLimiter(perTarget);
+export function createBudgets(
+  { perAddress, sharedAddresses = [], perTarget }: DocumentLimits,
+  createLimiter = memoryLimiters.ofLoad,
+) {
+  const ofAddress = createAddressLimiter(perAddress, createSharedAddresses(sharedAddresses), (limit) =>
+    createLimiter('address', limit),
+  );
+  const ofUnknown = createLimiter('unknown', perTarget);
+  const ofKnown = createLimiter('known', perTarget);
 
   function refuse(retryAfterSeconds: number, from: string): never {
     throw new DocumentRefused(

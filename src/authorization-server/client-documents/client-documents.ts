@@ -4,6 +4,7 @@ import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
 import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/clients.ts';
 import { keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { openPayload, payloadContext } from '../engine/stored-rows.ts';
+import type { Limiters } from '../limits.ts';
 import { createBudgets, type DocumentLimits, freshnessBounds, freshSeconds } from './budgets.ts';
 import { checkDocumentUrl, DocumentRefused, parseDocument } from './document.ts';
 
@@ -17,6 +18,8 @@ export interface ClientDocumentsOptions {
   /** Redirect schemes that the operator allows beside those of known apps. */
   redirectSchemes?: readonly string[];
   limits: DocumentLimits;
+  /** Creates the limiters of fetches; in memory by default. */
+  createLimiter?: Limiters['ofLoad'];
   /** Epoch seconds. */
   now: () => number;
 }
@@ -49,7 +52,7 @@ const kind = 'ClientDocument';
  */
 export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
   const { store, box, fetch, isHostAllowed, redirectSchemes = [], limits, now } = options;
-  const budgets = createBudgets(limits);
+  const budgets = createBudgets(limits, options.createLimiter);
   const underWay = new Map<string, Promise<Metadata>>();
 
   const open = ({ url, payload }: ClientDocumentRow): Metadata => {

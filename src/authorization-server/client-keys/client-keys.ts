@@ -4,6 +4,7 @@ import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { createBudgets, type DocumentLimits, freshSeconds } from '../client-documents/budgets.ts';
 import { DocumentRefused } from '../client-documents/document.ts';
+import type { Limiters } from '../limits.ts';
 import { type ClientKeySet, checkKeySet } from './key-set.ts';
 
 /** Keys of a client that cannot be had. Its message is a sentence for the developer, in ASCII. */
@@ -35,6 +36,8 @@ export interface ClientKeysOptions {
   /** Undefined if no keys are fetched. */
   fetch: GuardedFetch | undefined;
   limits: DocumentLimits;
+  /** Creates the limiters of fetches; in memory by default. */
+  createLimiter?: Limiters['ofLoad'];
   /** Epoch seconds. */
   now: () => number;
 }
@@ -80,8 +83,8 @@ function holdsKey({ keys }: ClientKeySet, keyId: string | undefined): boolean {
  * While the host is in trouble its keys are used for an hour more. Of many who want a set at once one fetches it
  * (T-057, T-076).
  */
-export function createClientKeys({ fetch, limits, now }: ClientKeysOptions): ClientKeys {
-  const budgets = createBudgets(limits);
+export function createClientKeys({ fetch, limits, createLimiter, now }: ClientKeysOptions): ClientKeys {
+  const budgets = createBudgets(limits, createLimiter);
   const kept = new Map<string, Kept>();
   const underWay = new Map<string, Promise<ClientKeySet>>();
 

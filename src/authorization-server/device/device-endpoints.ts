@@ -18,7 +18,7 @@ import type { FlowLogins } from '../engine/flow-logins.ts';
 import { grantKey, openPayload } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { takeOwnForm } from '../interactions/form.ts';
-import { createLimiter, type EndpointLimit, type Limit } from '../limits.ts';
+import { createLimiter, type EndpointLimit, type GuessLimiter } from '../limits.ts';
 import {
   createDeviceClaim,
   createDeviceResumption,
@@ -42,7 +42,7 @@ export interface DeviceEndpointOptions {
   /** Our public origin. */
   origin: string;
   /** Wrong codes of an address or a browser. */
-  wrongCodes: Limit;
+  wrongCodes: GuessLimiter;
   /** Identifies the browser of a request. */
   sessionOf: (ctx: Context) => string | undefined;
   /** In front of every endpoint that takes an authorization request as a form. */

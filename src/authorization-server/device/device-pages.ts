@@ -5,7 +5,7 @@ import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerExpired, answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { showPage } from '../interactions/page.ts';
-import { createLimiter, type Limit } from '../limits.ts';
+import type { GuessLimiter } from '../limits.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderNote } from '../views/note.ts';
 
@@ -30,11 +30,10 @@ export const keepLinkedCode: Step = async (ctx, next) => {
  * @param sessionOf what names the browser; undefined for one without a session, which the engine refuses
  */
 export function limitWrongCodes(
-  limit: Limit,
+  tries: GuessLimiter,
   sessionOf: (ctx: Context) => string | undefined,
   audit: AuditLog,
 ): Step {
-  const tries = createLimiter(limit);
   return async (ctx, next) => {
     const session = sessionOf(ctx);
     const keys = [`address ${ctx.state.clientAddress}`, ...(session ? [`session ${session}`] : [])];

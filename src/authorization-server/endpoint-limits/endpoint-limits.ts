@@ -10,14 +10,16 @@ import {
   createReached,
   type EndpointLimit,
   type Limit,
-  type Limiter,
+  type Limiters,
   type LimitName,
+  type LoadLimiter,
 } from '../limits.ts';
 import { isRegistrationReadable } from '../registration/registration-endpoint.ts';
 
 /** Parts of the limits. */
 export interface EndpointLimitsOptions {
   limits: Record<'registrations' | 'authorizations' | 'tokenFailures' | 'requests', Limit>;
+  limiters: Limiters;
   /** Returns true if many users share an address. */
   isShared: (address: string) => boolean;
   audit: AuditLog;
@@ -42,25 +44,27 @@ export interface EndpointLimits {
   pages: EndpointLimit;
 }
 
-/** Creates the limits of the endpoints (T-055, T-061). They count in memory. */
+/** Creates the limits of the endpoints (T-055, T-061). They are limits of load. */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
-  const { limits, isShared, audit, countLimited } = options;
+  const { limits, limiters, isShared, audit, countLimited } = options;
 
   const reachedOf = (name: LimitName, limit: Limit): RequestLimit['reached'] => {
     const note = createReached(name, limit, countLimited);
     return (ctx: Context, key: string, claimedClientId?: string) =>
       note(key, (details) => audit('limit.reached', ctx, { ...details, claimedClientId }));
   };
+  const byAddressOf = (name: string, limit: Limit): LoadLimiter =>
+    createAddressLimiter(limit, isShared, (each) => limiters.ofLoad(name, each));
   const perAddress = (name: keyof typeof limits, what: string) => ({
-    byAddress: createAddressLimiter(limits[name], isShared),
+    byAddress: byAddressOf(`${name} of address`, limits[name]),
     what,
     reached: reachedOf(name, limits[name]),
   });
   const perClient = (name: keyof typeof limits, what: string, answer: TooMany) => {
     const { times, windowSeconds } = limits[name];
     return {
-      byAddress: createAddressLimiter({ times: times * clientsOfAddress, windowSeconds }, isShared),
-      byClient: createAddressLimiter(limits[name], isShared),
+      byAddress: byAddressOf(`${what} of address`, { times: times * clientsOfAddress, windowSeconds }),
+      byClient: byAddressOf(`${what} of client`, limits[name]),
       what,
       answer,
       reached: reachedOf(name, limits[name]),
@@ -92,7 +96,7 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
 /** A limit as its steps use it. */
 interface RequestLimit {
   /** Counts by address. */
-  byAddress: Limiter;
+  byAddress: LoadLimiter;
   answer: TooMany;
   /** Name of the limited requests, in the plural. */
   what: string;
@@ -103,7 +107,7 @@ interface RequestLimit {
 /** A limit that counts by client as well. */
 interface ClientLimit extends RequestLimit {
   /** Counts by address and client: the tight one, so that a client keeps out itself and not its neighbours. */
-  byClient: Limiter;
+  byClient: LoadLimiter;
 }
 
 const addressOf = (ctx: Context): string => String(ctx.state.clientAddress);
@@ -128,7 +132,7 @@ async function refuseClient(
 }
 
 /** If nothing was refused for a whole window, of anybody, no key is made and none looked up. */
-const waitOf = async (limiter: Limiter, key: () => string): Promise<number> =>
+const waitOf = async (limiter: LoadLimiter, key: () => string): Promise<number> =>
   limiter.isIdle() ? 0 : limiter.wait(key());
 
 /** Counts every request of an address (T-061). */

@@ -2,12 +2,13 @@ import { WindowCounts } from '../../collections/window-counts.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit.ts';
-import { createLimiter, createReached, type Limit, type LimitName } from '../limits.ts';
+import { createReached, type Limit, type Limiters, type LimitName } from '../limits.ts';
 
 /** Options of the limit. */
 export interface PrincipalLimitOptions {
   name: LimitName;
   limit: Limit;
+  limiters: Limiters;
   auditTrail: AuditTrail;
   logger: Logger;
   /** Counts an event of the audit log. */
@@ -41,8 +42,8 @@ function createWriter({
 
 /** Creates a limit of what one client does for one account, outside of the endpoints of the authorization server. */
 export function createPrincipalLimit(options: PrincipalLimitOptions): PrincipalLimit {
-  const { name, limit, countLimited } = options;
-  const taken = createLimiter(limit);
+  const { name, limit, limiters, countLimited } = options;
+  const taken = limiters.ofLoad(name, limit);
   const reached = createReached(name, limit, countLimited);
   const write = createWriter(options);
   return {
@@ -70,16 +71,19 @@ const maxToolLength = 128;
 
 /**
  * Creates limits of how often an account calls a tool, whatever its clients (FA-32).
- * @returns creates the limit of one endpoint
+ * @returns creates the limit of the endpoint at a path
  * @see MCP 2025-11-25 tools "Security Considerations": servers MUST rate limit tool invocations
  */
-export function createToolCallLimits(options: Omit<PrincipalLimitOptions, 'name'>): () => ToolCallLimit {
+export function createToolCallLimits(
+  options: Omit<PrincipalLimitOptions, 'name'>,
+): (path: string) => ToolCallLimit {
   const name = 'toolCalls';
-  const { limit, countLimited } = options;
+  const { limit, limiters, countLimited } = options;
   const reached = createReached(name, limit, countLimited);
   const write = createWriter({ ...options, name });
-  return () => {
-    const counts = new WindowCounts(limit.windowSeconds * 1000, () => performance.now());
+  return (path) => {
+    const share = limiters.sharing(`${name} ${path}`);
+    const counts = new WindowCounts(limit.windowSeconds * 1000, () => performance.now(), share);
     return {
       take(caller, tools) {
         const account = accountKeyPrefix(caller);

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { setBounded } from '../../collections/caches.ts';
 import type { AuditLog } from '../audit.ts';
-import { createLimiter, createReached, type Limit, type LimitName } from '../limits.ts';
+import { createReached, type Limit, type Limiters, type LimitName } from '../limits.ts';
 import { rejectAsJson } from './endpoint-limits.ts';
 
 /** Counts the tokens that are issued to one client for one account. */
@@ -33,8 +33,9 @@ export function createTokenLimit(
   limit: Limit,
   audit: AuditLog,
   countLimited: (limit: LimitName) => void,
+  limiters: Limiters,
 ): TokenLimit {
-  const issued = createLimiter(limit);
+  const issued = limiters.ofLoad('tokensPerGrant', limit);
   const reached = createReached('tokensPerGrant', limit, countLimited);
   const counted = new WeakMap<Context, string>();
   return {

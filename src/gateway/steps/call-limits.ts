@@ -1,5 +1,5 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import { WindowCounts } from '../../collections/window-counts.ts';
+import { type ShareCounts, WindowCounts } from '../../collections/window-counts.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { namePatterns } from './allowed-names.ts';
@@ -14,10 +14,17 @@ export interface CallLimitRule {
   atOnce?: number | undefined;
 }
 
-/** Creates the limits of an account's calls of a tool, over all its clients. All matching rules apply. */
-export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => number): Step {
+/**
+ * Creates the limits of an account's calls of a tool, over all its clients. All matching rules apply.
+ * @param share shares the counts of calls with other nodes; calls that run are counted by each node
+ */
+export function createCallLimits(
+  rules: readonly CallLimitRule[],
+  nowMs: () => number,
+  share?: ShareCounts,
+): Step {
   const limits = rules.map((rule, at) => ({ ...rule, at, fits: namePatterns([rule.tools]) }));
-  const counts = new WindowCounts(60_000, nowMs);
+  const counts = new WindowCounts(60_000, nowMs, share);
   const running = new InFlightMap<string, number>();
 
   return {

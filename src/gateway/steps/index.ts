@@ -1,3 +1,4 @@
+import type { ShareCounts } from '../../collections/window-counts.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, PersonalCredentials } from '../credentials/credentials.ts';
@@ -59,6 +60,8 @@ export interface StepsOptions {
   ownership?: Step | undefined;
   /** True for several backends behind one path, each with its own guards; false by default. */
   areGuarded?: boolean;
+  /** Shares the counts of calls with other nodes. */
+  shareCalls?: ShareCounts | undefined;
   logger: Logger;
   nowMs?: () => number;
 }
@@ -129,7 +132,7 @@ export function createSteps(options: StepsOptions): Steps {
     ...(options.ownership ? [options.ownership] : []),
     createAllowedNames(policy),
     ...(policy.readOnly ? [createReadOnly(definitions)] : []),
-    createCallLimits(policy.limits, nowMs),
+    createCallLimits(policy.limits, nowMs, options.shareCalls),
     ...(policy.checkArguments ? [createCheckedArguments({ name, definitions, checks, logger })] : []),
     ...(keeping.keep ? [cache] : []),
     ...(options.areGuarded ? [] : guards),

@@ -11,7 +11,12 @@ import {
   StorageUnavailable,
 } from '../storage.ts';
 import { type ChangeMarks, watchChangeMarks } from './connection/change-marks.ts';
-import { type ConnectionOptions, type Database, openPool } from './connection/database.ts';
+import {
+  type ConnectionOptions,
+  counterConnections,
+  type Database,
+  openPool,
+} from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
@@ -26,6 +31,7 @@ import {
   createDefinitionPinStore,
 } from './stores/backends.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
+import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
 import { createNodeStore } from './stores/nodes.ts';
@@ -94,6 +100,8 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
 /** The connections of a node. */
 interface Connections {
   db: Database;
+  /** Connections of the counters. */
+  counting: Database;
   writer: Writer;
   marks: ChangeMarks;
   close: () => Promise<void>;
@@ -108,22 +116,29 @@ async function connect(
     await migrate(options, beforeUpgrade);
     const marks = await watchChangeMarks(db);
     const writer = createWriter(options, marks);
+    const counting = openPool({ ...options, poolSize: counterConnections }, 'written');
     const close = async (): Promise<void> => {
       await writer.close();
       marks.close();
+      await counting.close();
       await db.close();
     };
-    return { db, writer, marks, close };
+    return { db, counting, writer, marks, close };
   } catch (error) {
     await db.close();
     throw toOpeningFault(error);
   }
 }
 
-async function createStorage({ db, writer, marks, close }: Connections, keys?: KeySet): Promise<Storage> {
+async function createStorage(
+  { db, counting, writer, marks, close }: Connections,
+  keys?: KeySet,
+): Promise<Storage> {
   if (keys) await checkInstallation(db, writer, keys);
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const cacheRows = createRowCache(marks);
+  const { removeEnded, ...counters } = createCounterStore(counting);
+  const sweep = createSweeper(writer);
   return {
     accounts: createAccountStore(db, writer, cacheRows),
     artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, cacheRows, marks }),
@@ -132,6 +147,7 @@ async function createStorage({ db, writer, marks, close }: Connections, keys?: K
     backendObjects: createBackendObjectStore(db, writer, marks),
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
+    counters,
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer, marks),
@@ -153,7 +169,7 @@ async function createStorage({ db, writer, marks, close }: Connections, keys?: K
       writer.write(async (tx) => tx.send('UPDATE installation SET probes = probes + 1'), {
         inOneFlight: true,
       }),
-    sweepExpired: createSweeper(writer),
+    sweepExpired: async (nowSeconds) => (await sweep(nowSeconds)) + (await removeEnded()),
     close,
   };
 }

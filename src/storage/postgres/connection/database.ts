@@ -24,11 +24,14 @@ export interface Database extends Statements {
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database?sslmode=verify-full` */
   url: string;
-  /** Maximum number of connections for reads; one more writes. */
+  /** Maximum number of connections for reads; one more writes, and {@link counterConnections} count for rate limits. */
   poolSize?: number;
   /** True if a pooler in transaction mode stands before the server: nothing is prepared by name. */
   pooled?: boolean;
 }
+
+/** Maximum number of connections for counters. */
+export const counterConnections = 3;
 
 /** Time to open a connection, and to answer a read, in milliseconds. */
 const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;
@@ -106,8 +109,11 @@ export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
   };
 }
 
-/** Opens the pool of connections that read. */
-export function openPool(options: ConnectionOptions): Database {
+/**
+ * Opens a pool of connections, for reads and for statements that stand alone.
+ * @param purpose names what fails in the error of an outage
+ */
+export function openPool(options: ConnectionOptions, purpose: 'read' | 'written' = 'read'): Database {
   const pool = new pg.Pool({
     ...driverOptions(options),
     max: options.poolSize ?? 10,
@@ -124,7 +130,7 @@ export function openPool(options: ConnectionOptions): Database {
       try {
         return await read(...args);
       } catch (error) {
-        throw toUnavailable(error, 'read');
+        throw toUnavailable(error, purpose);
       }
     };
   return {
