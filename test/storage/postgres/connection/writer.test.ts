@@ -161,7 +161,8 @@ describe('writes', () => {
             () => acknowledged.push(id),
             async (error: unknown) => {
               expect(error).toBeInstanceOf(StorageUnavailable);
-              failed.push(id);
+              // A server that takes long to recover cannot say in time if its last commit was made.
+              if (!(error as Error).message.endsWith('is not known')) failed.push(id);
               await sleep(20);
             },
           );
