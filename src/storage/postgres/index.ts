@@ -1,4 +1,5 @@
 export type { ConnectionOptions } from './connection/database.ts';
+export { type CopyPlace, openCopySource, openCopyTarget } from './copy-ends.ts';
 export {
   openPostgres,
   openPostgresStorage,

@@ -1,7 +1,8 @@
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createSealedBox, SealBroken } from '../../crypto/sealed-box.ts';
-import type { Database } from './connection/database.ts';
+import { InstallationMoved } from '../storage.ts';
+import type { Database, Statements } from './connection/database.ts';
 import type { Writer } from './connection/writer.ts';
 
 const canary = { text: 'gatehouse', context: 'Installation:1' } as const;
@@ -30,4 +31,10 @@ export async function checkInstallation(db: Database, writer: Writer, keys: KeyS
       'The key file belongs to another database. Use the key file that was created with this database; nothing was changed.',
     );
   }
+}
+
+/** Requires that the installation was not moved to another database. @throws InstallationMoved */
+export async function requireNotMoved(db: Pick<Statements, 'row'>): Promise<void> {
+  const found = await db.row<{ movedTo: string | null }>('SELECT moved_to AS "movedTo" FROM installation');
+  if (typeof found?.movedTo === 'string') throw new InstallationMoved(found.movedTo);
 }

@@ -15,7 +15,7 @@ import { toOpeningFault } from './connection/errors.ts';
 import { migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation } from './installation.ts';
+import { checkInstallation, requireNotMoved } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
@@ -106,6 +106,7 @@ async function connect(
   const db = openPool(options);
   try {
     await migrate(options, beforeUpgrade);
+    await requireNotMoved(db);
     const marks = await watchChangeMarks(db);
     const writer = createWriter(options, marks);
     const close = async (): Promise<void> => {
@@ -202,10 +203,11 @@ function createNoteStore(db: Database, writer: Writer): NoteStore {
 }
 
 /** Escapes NUL, which PostgreSQL holds in no text; a part of a text is escaped as it is in the whole. */
-function escapeNul(text: string): string {
+export function escapeNul(text: string): string {
   return text.replaceAll('\u0001', '\u0001a').replaceAll('\0', '\u0001b');
 }
 
-function unescapeNul(text: string): string {
+/** Returns a text that {@link escapeNul} has escaped. */
+export function unescapeNul(text: string): string {
   return text.replaceAll('\u0001b', '\0').replaceAll('\u0001a', '\u0001');
 }

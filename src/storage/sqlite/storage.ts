@@ -12,7 +12,7 @@ import { watchDataVersion } from './connection/data-version-watcher.ts';
 import { createSameFileAssertion, openDatabase } from './connection/open.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation } from './data-folder/installation.ts';
+import { checkInstallation, requireNotMoved } from './data-folder/installation.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
 import { createAuditStore } from './stores/audit.ts';
@@ -54,6 +54,7 @@ export function openSqliteStorage(
   refuseWrites?: () => never,
 ): SqliteStorage {
   const check = (opened: Database.Database): void => {
+    requireNotMoved(opened);
     if (keys) checkInstallation(opened, keys);
   };
   const db = openDatabase(file, check, beforeUpgrade);

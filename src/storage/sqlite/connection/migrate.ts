@@ -21,11 +21,12 @@ function listMigrations(): readonly Migration[] {
 }
 
 /** Returns the schema version of this program. */
-function newestVersion(): number {
+export function newestVersion(): number {
   return listMigrations().at(-1)?.version ?? 0;
 }
 
-function versionOf(db: Database.Database): number {
+/** Returns the schema version of a database. */
+export function versionOf(db: Database.Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 
