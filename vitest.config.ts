@@ -26,6 +26,7 @@ const long = [
   'flows/limits/held-memory',
   'flows/restart/killed',
   'flows/token/rounds',
+  'storage/copy.large',
 ].map((name) => `test/${name}.test.ts`);
 const excluded = [
   ...configDefaults.exclude,
