@@ -12,6 +12,7 @@ import { testFolder } from '../client/support/folder.ts';
 import { usePostgres } from '../support/postgres/postgres.ts';
 import { fillInstallation, readInstallation, withDatabase } from './filled-installation.ts';
 import { connectTo } from './postgres/subject.ts';
+import { earlierDataFolder } from './sqlite/earlier-database.ts';
 
 const server = usePostgres();
 
@@ -218,11 +219,10 @@ describe('a copy that fails', () => {
   });
 
   it('by the schema of an earlier version asks for the upgrade', async () => {
-    const folder = await filled();
-    withDatabase(folder, (db) => db.pragma('user_version = 22'));
+    const folder = await earlierDataFolder();
     const target = await postgres.openCopyTarget(at(await server().createDatabase()));
     await expect(copy(sqlite.openCopySource(folder), target)).rejects.toThrow(
-      /^The source is of schema 22, this program has schema \d+\. Upgrade it first/,
+      /^The source is of schema 11, this program has schema \d+\. Upgrade it first/,
     );
   });
 

@@ -31,10 +31,10 @@ export interface CopyPlace extends ConnectionOptions {
 const waiting = { totalMs: 2_000, pauseMs: 100 } as const;
 
 /**
- * Begins the one transaction of a copy. It may take hours and be idle in between; the tables of the target have no
- * statistics, so that the planner is told to use their indexes.
+ * Begins the one transaction of a copy. Its snapshot is taken behind the lock of the writers. It may take hours and be
+ * idle in between; the tables of the target have no statistics, so that the planner is told to use their indexes.
  */
-const begin = `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = 0;
+const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = 0;
   SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL synchronous_commit = on;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
 

@@ -21,7 +21,6 @@ function createEnd(
   folder: string,
 ): Pick<CopyEnd, 'schemaVersion' | 'description' | 'count' | 'read' | 'lastNumber'> {
   const lists = new Map<string, { first: Database.Statement; next: Database.Statement }>();
-  const assigned = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
 
   function statementsOf({ name, key, columns, batch }: CopiedTable): {
     first: Database.Statement;
@@ -52,6 +51,7 @@ function createEnd(
       return rows;
     },
     async lastNumber({ name, numbered = '' }) {
+      const assigned = db.prepare<[string], number>('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
       const present = db.prepare<[], number>(`SELECT coalesce(max(${numbered}), 0) FROM "${name}"`).pluck();
       return Math.max(present.get() ?? 0, assigned.get(name) ?? 0);
     },

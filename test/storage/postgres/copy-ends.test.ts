@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { KeyFileFault } from '../../../src/crypto/key-file.ts';
 import { generateMasterKey, parseMasterKey } from '../../../src/crypto/master-key.ts';
 import type { SealingKey } from '../../../src/crypto/sealed-box.ts';
+import { type CopiedTable, copiedTables } from '../../../src/storage/copied-tables.ts';
 import { copyInstallation } from '../../../src/storage/copy.ts';
 import {
   type CopyPlace,
@@ -57,6 +58,17 @@ describe('a database that is copied from', () => {
     await waiting;
     await expect(unseen.storage.probeWrite()).rejects.toThrow(StorageUnavailable);
     await expect(openPostgresStorage(place)).rejects.toThrow('This installation has moved to another place.');
+  });
+
+  it('is read as of one moment, whatever others change in it meanwhile', async () => {
+    const place = await installed();
+    const source = await openCopySource(place);
+    const accounts = copiedTables.find(({ name }) => name === 'accounts') as CopiedTable;
+    expect(await source.count(accounts)).toBe(0);
+    const other = await connectTo(place.url);
+    await other.query("INSERT INTO accounts VALUES ('ada', 'ada@example.com', 'hash', 1, NULL)");
+    expect(await source.read(accounts, undefined)).toEqual([]);
+    await source.close();
   });
 
   it('is not marked if the copy is given up', async () => {

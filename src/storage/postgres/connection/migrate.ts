@@ -18,7 +18,7 @@ function listMigrations(): readonly Migration[] {
 }
 
 /** Returns the schema version of this program. */
-export function newestVersion(): number {
+function newestVersion(): number {
   return listMigrations().at(-1)?.version ?? 0;
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { type CliError, exitCodes } from '../../../../src/cli/cli-error.ts';
 import { registerAccount } from '../../../../src/cli/commands/operator/account.ts';
@@ -7,6 +8,7 @@ import { registerStorage } from '../../../../src/cli/commands/operator/storage.t
 import { testFolder } from '../../../client/support/folder.ts';
 import { withDatabase } from '../../../storage/filled-installation.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
+import { testIo } from '../../support/client-commands.ts';
 import { newInstallation } from '../../support/installation.ts';
 import { runCommand } from '../../support/operator.ts';
 
@@ -62,6 +64,18 @@ describe('gatehouse storage copy', () => {
     expect(stdout).toContain(`Servers can still use the data folder ${data}. Do not run both for users`);
     const listed = await runCommand(registerAccount, ['account', 'list', '--data', data]);
     expect(listed.error).toBeUndefined();
+  });
+
+  it('shows its progress on a terminal', async () => {
+    const { io, written } = testIo();
+    const stderr = { ...io.stderr, isTTY: true, columns: 120 };
+    const program = new Command().exitOverride();
+    registerStorage(program, { ...io, stderr });
+    const places = ['--from', await newInstallation(), '--to', await configOfPostgres()];
+    await program.parseAsync(['node', 'gatehouse', 'storage', 'copy', ...places]);
+    expect(written.stderr).toMatch(/Copying artifacts: \d+ of \d+ rows/);
+    expect(written.stderr).toMatch(/Checking the copy of notes: \d+ of \d+ rows/);
+    expect(written.stderr.endsWith('\r\u001b[2K')).toBe(true);
   });
 
   it('refuses two places of one kind, a folder and itself included', async () => {
