@@ -10,6 +10,7 @@ import * as postgres from '../../src/storage/postgres/index.ts';
 import * as sqlite from '../../src/storage/sqlite/index.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { usePostgres } from '../support/postgres/postgres.ts';
+import { runProgram } from '../support/program.ts';
 import { fillInstallation, readInstallation, withDatabase } from './filled-installation.ts';
 import { connectTo } from './postgres/subject.ts';
 import { earlierDataFolder } from './sqlite/earlier-database.ts';
@@ -235,5 +236,47 @@ describe('a copy that fails', () => {
     const target = await postgres.openCopyTarget(at(await server().createDatabase()));
     await expect(copy({ ...source, readKeys }, target)).rejects.toThrow(KeyFileFault);
     await stranger.close();
+  });
+});
+
+describe.each(['there', 'back'] as const)('a copy that is killed on the way %s', (direction) => {
+  const key = generateMasterKey();
+  const place = (url: string): postgres.CopyPlace => ({
+    url,
+    masterKey: async () => parseMasterKey(key) as SealingKey,
+  });
+
+  /** Copies with a program that is killed before a step; gives both ends. */
+  async function killedBefore(step: string): Promise<{ folder: string; url: string }> {
+    const start = await filled();
+    const url = await server().createDatabase();
+    let folder = start;
+    if (direction === 'back') {
+      await copy(sqlite.openCopySource(start), await postgres.openCopyTarget(place(url)));
+      folder = join(testFolder(), 'data');
+    }
+    const program = runProgram('test/storage/copy-and-die.ts', [direction, folder, url, key, step]);
+    expect([await program.ended, program.written.stderr]).toEqual([null, '']);
+    return { folder, url };
+  }
+
+  it.each(['write the keys', 'commit the target'])(
+    'before it could %s leaves the source as it was and the target empty: it can be run again',
+    async (step) => {
+      const { folder, url } = await killedBefore(step);
+      const again =
+        direction === 'there'
+          ? await copy(sqlite.openCopySource(folder), await postgres.openCopyTarget(place(url)))
+          : await copy(await postgres.openCopySource(place(url)), sqlite.openCopyTarget(folder));
+      expect(again.tables.find(({ name }) => name === 'accounts')?.rows).toBe(2);
+    },
+  );
+
+  it('before it could mark the source leaves both complete', async () => {
+    const { folder, url } = await killedBefore('mark the source');
+    await (await sqlite.openDataFolder(folder)).storage.close();
+    const { storage } = await postgres.openPostgres(place(url));
+    expect(await storage.accounts.list()).toHaveLength(2);
+    await storage.close();
   });
 });
