@@ -106,7 +106,7 @@ describe('an installation that moves to PostgreSQL and back', () => {
     const folder = await filled();
     const url = await toPostgres(folder);
     await expect(sqlite.openDataFolder(folder)).rejects.toThrow(
-      /^This installation has moved to the PostgreSQL database test_\d+_\d+ at 127\.0\.0\.1:\d+\. Start servers/,
+      /^This installation has moved to the PostgreSQL database test_\w+ at 127\.0\.0\.1:\d+\. Start servers/,
     );
     const back = join(testFolder(), 'data');
     await copy(await postgres.openCopySource(at(url)), sqlite.openCopyTarget(back));
@@ -147,13 +147,13 @@ describe('an installation that moves to PostgreSQL and back', () => {
 describe('a copy that fails', () => {
   /** Copies a filled installation to a target that is changed by `change`; expects that nothing is left of it. */
   async function expectUndone(
-    change: (target: CopyTarget) => Partial<CopyTarget>,
+    change: (target: CopyTarget, url: string) => Partial<CopyTarget>,
     fault: string,
   ): Promise<void> {
     const folder = await filled();
     const url = await server().createDatabase();
     const target = await postgres.openCopyTarget(at(url));
-    const faulty = { ...target, ...change(target) };
+    const faulty = { ...target, ...change(target, url) };
     await expect(copy(sqlite.openCopySource(folder), faulty)).rejects.toThrow(fault);
     for (const table of ['accounts', 'key_schedule', 'artifacts'])
       expect(await countRows(url, table)).toBe(0);
@@ -179,10 +179,10 @@ describe('a copy that fails', () => {
       'The tables invitations differ',
     );
     await expectUndone(
-      ({ writeKeys }) => ({
+      ({ writeKeys }, url) => ({
         async writeKeys(text) {
           await server().query(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse'",
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${new URL(url).pathname.slice(1)}'`,
           );
           return writeKeys(text);
         },

@@ -40,14 +40,14 @@ async function copy(source: CopySource, target: CopyTarget): Promise<void> {
 
 describe('docs/postgresql.md', () => {
   it('creates a role that suffices, and ends what a dump had issued, as gatehouse restore does (T-173)', async () => {
-    const [named = '', revoke = ''] = await statements();
-    // The owner of the test's server has this name already.
-    const create = named.replaceAll(/ROLE gatehouse|OWNER gatehouse/g, '$&_role');
-    const admin = await connectTo(await server().createDatabase());
-    for (const statement of create.split(';\n').filter((text) => text.trim() !== ''))
-      await admin.query(statement);
-    const { port } = new URL(await server().createDatabase());
-    const url = `postgres://gatehouse_role@127.0.0.1:${port}/gatehouse`;
+    const [create = '', revoke = ''] = await statements();
+    const database = await server().createDatabase();
+    // The server of the tests has a role of the name on the page already.
+    const name = `named_${new URL(database).pathname.slice(1)}`;
+    const admin = await connectTo(database);
+    for (const statement of create.replaceAll('gatehouse', name).split(';\n'))
+      if (statement.trim() !== '') await admin.query(statement);
+    const url = `postgres://${name}@${new URL(database).host}/${name}`;
 
     const folder = join(testFolder(), 'data');
     await fillInstallation(folder);

@@ -112,8 +112,9 @@ describe('a database that is copied to', () => {
   it('may be a schema of a role without other rights, and has all its triggers afterwards', async () => {
     const owner = await server().createDatabase();
     const admin = await connectTo(owner);
-    await admin.query('CREATE ROLE copier LOGIN; CREATE SCHEMA copier AUTHORIZATION copier');
-    const url = owner.replace('gatehouse@', 'copier@');
+    const role = `role_of_${new URL(owner).pathname.slice(1)}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA ${role} AUTHORIZATION ${role}`);
+    const url = owner.replace('gatehouse@', `${role}@`);
     const folder = join(testFolder(), 'data');
     await fillInstallation(folder);
     const source = sqlite.openCopySource(folder);
@@ -126,7 +127,7 @@ describe('a database that is copied to', () => {
     await source.close();
     expect(copied.tables.find(({ name }) => name === 'artifacts')?.rows).toBe(2);
     const { rows } = await admin.query(
-      "SELECT tgname FROM pg_trigger JOIN pg_class ON tgrelid = pg_class.oid WHERE relnamespace = 'copier'::regnamespace AND tgenabled <> 'O'",
+      `SELECT tgname FROM pg_trigger JOIN pg_class ON tgrelid = pg_class.oid WHERE relnamespace = '${role}'::regnamespace AND tgenabled <> 'O'`,
     );
     expect(rows).toEqual([]);
   });
