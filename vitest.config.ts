@@ -7,7 +7,14 @@ import { findPostgres } from './test/support/postgres/find-postgres.ts';
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 
 /** Tests of the storage on PostgreSQL, and of several nodes on it; scripts/test says so if there is none. */
-const withoutPostgres = findPostgres() ? [] : ['test/storage/postgres/**', 'test/flows/cluster/**'];
+const withoutPostgres = findPostgres()
+  ? []
+  : [
+      'test/storage/postgres/**',
+      'test/storage/cop*',
+      'test/flows/cluster/**',
+      'test/flows/documented/postgresql*',
+    ];
 
 /** Tests that measure their own process, or replace a module of it: each file has one to itself. The others share theirs, as to start one takes longer. */
 const apart = [
@@ -30,6 +37,7 @@ const long = [
   'flows/limits/held-memory',
   'flows/restart/killed',
   'flows/token/rounds',
+  'storage/copy.large',
 ].map((name) => `test/${name}.test.ts`);
 const excluded = [
   ...configDefaults.exclude,

@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   'check-config': async () => (await import('./commands/server/check-config.ts')).registerCheckConfig,
   backup: async () => (await import('./commands/operator/backup.ts')).registerBackup,
   restore: async () => (await import('./commands/operator/backup.ts')).registerRestore,
+  storage: async () => (await import('./commands/operator/storage.ts')).registerStorage,
   keys: async () => (await import('./commands/operator/keys.ts')).registerKeys,
   audit: async () => (await import('./commands/operator/audit.ts')).registerAudit,
   grant: async () => (await import('./commands/operator/access.ts')).registerGrant,

@@ -64,6 +64,18 @@ export class StorageFault extends Error {
   override name = 'StorageFault';
 }
 
+/** The installation was moved to another database, and is used there. */
+export class InstallationMoved extends StorageFault {
+  override name = 'InstallationMoved';
+
+  /** @param movedTo describes the place, without secrets */
+  constructor(movedTo: string) {
+    super(
+      `This installation has moved to ${movedTo}. Start servers and commands with the settings of that place; nothing was changed here.`,
+    );
+  }
+}
+
 /** A note of the built-in notes server. */
 export interface Note {
   /** Opaque id, unique across all subjects. */

@@ -173,6 +173,7 @@ export const rooms: readonly Room[] = [
     may: ['oauth', 'storage', 'net/write-batcher.ts', 'observability'],
     neverPackages: [engine, ...nativePackages],
   },
+  { name: 'storage/copy.ts', may: ['storage', 'crypto'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'options.ts',
     may: ['oauth', 'settings'],
@@ -305,6 +306,7 @@ export const rooms: readonly Room[] = [
       'composition/settings-check.ts',
       'authorization-server/administration',
       'settings',
+      'storage/copy.ts',
     ],
     neverPackages: [engine, ...nativePackages],
   },

@@ -1,5 +1,6 @@
 export type { ConnectionOptions } from './connection/database.ts';
-export { openPostgresInstallation } from './open-installation.ts';
+export { type CopyPlace, openCopySource, openCopyTarget } from './copy-ends.ts';
+export { findDatabaseUrl, findMasterKey, openPostgresInstallation } from './open-installation.ts';
 export {
   openPostgres,
   openPostgresStorage,

@@ -19,6 +19,31 @@ export async function holdsKeys(db: Statements): Promise<boolean> {
 }
 
 /**
+ * Seals and opens the keys of an installation under its master key.
+ * @param now returns epoch seconds
+ */
+export function createScheduleBox(
+  masterKey: SealingKey,
+  now: () => number,
+): { seal: (schedule: KeySchedule) => Buffer; open: (sealed: Buffer | undefined) => KeySchedule } {
+  const box = createSealedBox([masterKey]);
+  return {
+    seal: (schedule) => box.seal(formatKeyFile(schedule), context),
+    open(sealed = Buffer.alloc(0)) {
+      try {
+        return parseKeyFile(box.open(sealed, context), now());
+      } catch (cause) {
+        if (!(cause instanceof SealBroken)) throw cause;
+        throw new KeyFileFault(
+          'The keys in the database are sealed under another master key. Give this node the master key of the others; nothing was changed.',
+          { cause },
+        );
+      }
+    },
+  };
+}
+
+/**
  * Opens the keys of an installation in its database, one set for all nodes, sealed under the master key. Those of a new
  * installation are created. What another node changes is known within a second.
  * @param now returns epoch seconds
@@ -29,20 +54,8 @@ export async function openKeySchedule(
   masterKey: SealingKey,
   now: () => number,
 ): Promise<KeyStore> {
-  const box = createSealedBox([masterKey]);
-  const seal = (schedule: KeySchedule): Buffer => box.seal(formatKeyFile(schedule), context);
-
-  function open(row: Row | undefined): KeySchedule {
-    try {
-      return parseKeyFile(box.open(row?.sealed ?? Buffer.alloc(0), context), now());
-    } catch (cause) {
-      if (!(cause instanceof SealBroken)) throw cause;
-      throw new KeyFileFault(
-        'The keys in the database are sealed under another master key. Give this node the master key of the others; nothing was changed.',
-        { cause },
-      );
-    }
-  }
+  const { seal, open: unseal } = createScheduleBox(masterKey, now);
+  const open = (row: Row | undefined): KeySchedule => unseal(row?.sealed);
 
   /** The mark from before the keys were read: a change meanwhile is read again. */
   let mark = marks.of('key_schedule');

@@ -40,12 +40,20 @@ export async function openPostgresInstallation(
   beforeUpgrade: (upgrade: SchemaUpgrade) => void,
 ): Promise<PostgresInstallation> {
   if (postgres === undefined) throw new TypeError('storage.postgres is not set');
-  const url =
-    typeof postgres === 'string' ? postgres : (await readSecret(postgres, env, 'storage.postgres')).trim();
   return openPostgres({
-    ...{ url, poolSize, pooled, beforeUpgrade },
+    ...{ url: await findDatabaseUrl(postgres, env), poolSize, pooled, beforeUpgrade },
     masterKey: (isNew) => findMasterKey(masterKey, { data, env, isNew }),
   });
+}
+
+/** Returns the URL of a database, or reads it from its place. @throws StorageFault */
+export async function findDatabaseUrl(
+  postgres: NonNullable<PostgresPlace['postgres']>,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  return typeof postgres === 'string'
+    ? postgres
+    : (await readSecret(postgres, env, 'storage.postgres')).trim();
 }
 
 /** Reads a secret from a variable, a file or the output of a program. */
@@ -86,7 +94,7 @@ function readSecretFile(file: string, setting: string): string {
 }
 
 /** Finds the master key; creates it in the data folder for a new installation if no source is set. */
-async function findMasterKey(
+export async function findMasterKey(
   source: SecretSource | undefined,
   { data, env, isNew }: { data: string; env: NodeJS.ProcessEnv; isNew: boolean },
 ): Promise<SealingKey> {

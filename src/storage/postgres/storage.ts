@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { KeyFileFault } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
-import { createSealedBox, SealBroken, type SealingKey } from '../../crypto/sealed-box.ts';
+import type { SealingKey } from '../../crypto/sealed-box.ts';
 import {
   type Note,
   type NoteStore,
@@ -21,6 +20,7 @@ import { toOpeningFault } from './connection/errors.ts';
 import { migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
+import { checkInstallation, requireNotMoved } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
@@ -114,6 +114,7 @@ async function connect(
   const db = openPool(options);
   try {
     await migrate(options, beforeUpgrade);
+    await requireNotMoved(db);
     const marks = await watchChangeMarks(db);
     const writer = createWriter(options, marks);
     const counting = openPool({ ...options, poolSize: counterConnections }, 'written');
@@ -174,34 +175,6 @@ async function createStorage(
   };
 }
 
-const canary = { text: 'gatehouse', context: 'Installation:1' } as const;
-
-/**
- * Checks that database and keys belong together, by a canary that the first start stores (T-179).
- * @throws KeyFileFault if the keys cannot open the database
- */
-async function checkInstallation(db: Database, writer: Writer, keys: KeySet): Promise<void> {
-  const box = createSealedBox(keys.sealing);
-  const find = 'SELECT canary FROM installation';
-  if (!(await db.row(find)))
-    await writer.write(
-      async (tx) =>
-        void (await tx.run(
-          'INSERT INTO installation (id, canary) VALUES (1, $1) ON CONFLICT (id) DO NOTHING',
-          [box.seal(canary.text, canary.context)],
-        )),
-    );
-  const stored = await db.row<{ canary: Buffer }>(find);
-  try {
-    box.open(stored?.canary ?? Buffer.alloc(0), canary.context);
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error;
-    throw new KeyFileFault(
-      'The key file belongs to another database. Use the key file that was created with this database; nothing was changed.',
-    );
-  }
-}
-
 /** Creates the note store of a PostgreSQL database. */
 function createNoteStore(db: Database, writer: Writer): NoteStore {
   const columns = 'id, text, created_at AS "createdAt"';
@@ -246,10 +219,11 @@ function createNoteStore(db: Database, writer: Writer): NoteStore {
 }
 
 /** Escapes NUL, which PostgreSQL holds in no text; a part of a text is escaped as it is in the whole. */
-function escapeNul(text: string): string {
+export function escapeNul(text: string): string {
   return text.replaceAll('\u0001', '\u0001a').replaceAll('\0', '\u0001b');
 }
 
-function unescapeNul(text: string): string {
+/** Returns a text that {@link escapeNul} has escaped. */
+export function unescapeNul(text: string): string {
   return text.replaceAll('\u0001b', '\0').replaceAll('\u0001a', '\u0001');
 }

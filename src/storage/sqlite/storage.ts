@@ -11,7 +11,7 @@ import {
 import { openDatabase } from './connection/open.ts';
 import { createRowCache, watchDataVersion } from './connection/row-cache.ts';
 import { createSameFileAssertion, createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation } from './data-folder/installation.ts';
+import { checkInstallation, requireNotMoved } from './data-folder/installation.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
 import { createAuditStore } from './stores/audit.ts';
@@ -53,6 +53,7 @@ export function openSqliteStorage(
   refuseWrites?: () => never,
 ): SqliteStorage {
   const check = (opened: Database.Database): void => {
+    requireNotMoved(opened);
     if (keys) checkInstallation(opened, keys);
   };
   const db = openDatabase(file, check, beforeUpgrade);

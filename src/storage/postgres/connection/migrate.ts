@@ -18,6 +18,11 @@ function listMigrations(): readonly Migration[] {
     .map((name) => ({ version: Number(name.slice(0, 4)), file: new URL(name, folder) }));
 }
 
+/** Returns the schema version of this program. */
+function newestVersion(): number {
+  return listMigrations().at(-1)?.version ?? 0;
+}
+
 /** Settings of the server without which an acknowledged write could be lost, and the oldest version. */
 const rules: readonly { sql: string; holds: string; fault: string }[] = [
   { sql: 'SHOW fsync', holds: 'on', fault: 'fsync is off' },
@@ -50,7 +55,7 @@ export async function migrate(
   try {
     await checkServer(client);
     const migrations = listMigrations();
-    const newest = migrations.at(-1)?.version ?? 0;
+    const newest = newestVersion();
     const before = await versionOf(client);
     if (before > newest)
       throw new StorageFault(
@@ -73,13 +78,13 @@ export async function migrate(
   }
 }
 
-async function findValue(client: pg.Client, sql: string): Promise<unknown> {
+async function findValue(client: Pick<pg.Client, 'query'>, sql: string): Promise<unknown> {
   const { rows } = await client.query<Record<string, unknown>>(sql);
   return Object.values(rows[0] ?? {})[0];
 }
 
 /** Returns the schema version of a database; 0 if it has none. */
-async function versionOf(client: pg.Client): Promise<number> {
+export async function versionOf(client: Pick<pg.Client, 'query'>): Promise<number> {
   if ((await findValue(client, "SELECT to_regclass('schema_version')::text")) === null) return 0;
   return Number(await findValue(client, 'SELECT version FROM schema_version'));
 }

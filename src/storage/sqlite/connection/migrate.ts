@@ -26,7 +26,8 @@ function newestVersion(): number {
   return listMigrations().at(-1)?.version ?? 0;
 }
 
-function versionOf(db: Database.Database): number {
+/** Returns the schema version of a database. */
+export function versionOf(db: Database.Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 

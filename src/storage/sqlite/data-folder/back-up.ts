@@ -32,7 +32,7 @@ export interface Backup {
 }
 
 /** Flushes a written file or folder to the disk. */
-function flush(path: string): void {
+export function flush(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

@@ -9,7 +9,7 @@ import { DatabaseLocked, isBusy } from '../connection/exclusive-lock.ts';
 import { findUpgrade, requireKnownSchema } from '../connection/migrate.ts';
 import { requireNoOrphanedLog, toStorageFault } from '../connection/open.ts';
 import { dataFiles, findOrphanedKeysTime, holdsDatabase, systemClock } from './data-folder.ts';
-import { requireFittingKeys } from './installation.ts';
+import { requireFittingKeys, requireNotMoved } from './installation.ts';
 
 /** The state of a data folder. */
 export type DataFolderState =
@@ -41,6 +41,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {
       requireKnownSchema(db);
+      requireNotMoved(db);
       requireFittingKeys(db, keys);
       const pages = db.pragma('page_count', { simple: true }) as number;
       const pageBytes = db.pragma('page_size', { simple: true }) as number;

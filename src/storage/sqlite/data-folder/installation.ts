@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { KeyFileFault } from '../../../crypto/key-file.ts';
 import type { KeySet } from '../../../crypto/key-schedule.ts';
 import { createSealedBox, SealBroken, type SealedBox } from '../../../crypto/sealed-box.ts';
+import { InstallationMoved } from '../../storage.ts';
 
 const canary = { text: 'gatehouse', context: 'Installation:1' } as const;
 
@@ -76,4 +77,18 @@ export function checkInstallation(db: Database.Database, keys: KeySet): void {
   };
   if (findCanary(db)) join();
   else db.transaction(join).immediate();
+}
+
+/**
+ * Requires that the installation was not moved to another database.
+ * @param db an opened database of any schema version
+ * @throws InstallationMoved
+ */
+export function requireNotMoved(db: Database.Database): void {
+  const canBeMoved = db
+    .prepare("SELECT 1 FROM pragma_table_info('installation') WHERE name = 'moved_to'")
+    .get();
+  const movedTo =
+    canBeMoved && db.prepare<[], string | null>('SELECT moved_to FROM installation').pluck().get();
+  if (typeof movedTo === 'string') throw new InstallationMoved(movedTo);
 }

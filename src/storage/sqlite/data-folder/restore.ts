@@ -81,7 +81,7 @@ function describeAge(db: Database.Database, backup: string): Pick<Restored, 'asO
 }
 
 /** Removes empty folders, the innermost first, up to the first one with content. */
-function removeEmpty(folders: readonly string[]): void {
+export function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders) {
     if (readdirSync(folder).length > 0) return;
     rmdirSync(folder);
@@ -112,6 +112,8 @@ function putBack(options: RestoreOptions): Restored {
     const db = openDatabase(draft, (opened) => checkInstallation(opened, keys), beforeUpgrade);
     try {
       if (!keepLogins) revokeAll(db);
+      // A backup of an installation that has moved is an installation of its own from now on.
+      db.exec('UPDATE installation SET moved_to = NULL');
       Object.assign(restored, describeAge(db, backup));
       if (isThere)
         restored.restoredRevocations =
