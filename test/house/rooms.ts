@@ -31,7 +31,7 @@ export const rooms: readonly Room[] = [
   { name: 'observability', may: [], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'storage',
-    may: ['collections'],
+    may: [],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {

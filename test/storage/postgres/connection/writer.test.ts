@@ -231,16 +231,16 @@ describe('writes', () => {
     const node = await openNode(await newDatabase());
     const results: boolean[] = [];
     for (let round = 0; round < 20; round++) {
-      const write = add(node, `round ${round}`);
+      const saying = add(node, `round ${round}`).then(
+        () => true,
+        () => false,
+      );
       await sleep(round / 4);
       await server().query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE application_name = 'gatehouse' AND query ~ 'BEGIN|INSERT|COMMIT'`,
       );
-      const isSaid = await write.then(
-        () => true,
-        () => false,
-      );
+      const isSaid = await saying;
       results.push(isSaid === (await idsIn(node)).includes(`round ${round}`));
     }
     expect(results).toEqual(Array.from({ length: 20 }, () => true));
