@@ -2,7 +2,8 @@ import type { AuditTrail, LinkStanding, TakeLogoutToken } from '../authorization
 import { hashSecret } from '../crypto/secret.ts';
 import { createOperatorFetch } from '../net/operator-fetch.ts';
 import type { Slip } from '../oauth/foreign-json.ts';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
 import type { AccessWatch } from '../resource-server/index.ts';

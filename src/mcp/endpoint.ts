@@ -2,7 +2,8 @@ import type { Context, Middleware } from 'koa';
 import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
 import {
   checkAccept,

@@ -12,9 +12,6 @@ export type LogLevel = (typeof logLevels)[number];
 /** Maximum buffered log text per turn, in characters; more is written at once. */
 const maxWaitingLength = 65_536;
 
-/** Maximum length of a string in a log line, in characters. */
-const maxLoggedLength = 500;
-
 /**
  * Names whose values are never logged, in any object (T-194), two levels deep: our own calls log flat objects. pino
  * redacts the first level; its wildcards for the second one would cost more than the rest of a line.
@@ -77,12 +74,6 @@ function describeError(error: Error): object {
   for (const name of ['detail', 'where', 'hint', 'internalQuery']) delete described[name];
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code);
   return withoutSecrets(named ? { ...described, errorCode: code } : described);
-}
-
-/** Truncates text chosen by others (a User-Agent, a client name) for a log line (T-195). */
-export function loggable(value: string | undefined): string | undefined {
-  if (value === undefined || value.length <= maxLoggedLength) return value;
-  return `${value.slice(0, maxLoggedLength)}… (${value.length} characters)`;
 }
 
 /** Returns the time in pino's format, cached per millisecond. */

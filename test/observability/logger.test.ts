@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLogger, loggable } from '../../src/observability/logger.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { repository, runProgram } from '../support/program.ts';
 
 /** Logs one object and gives the line as it was written. */
@@ -99,12 +99,6 @@ describe('the log', () => {
   it('is one line an event, whatever it is given (T-195)', () => {
     const { line } = logged({ path: 'a\nb\u2028{"level":"error"}' });
     expect(line.trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it('bears what others chose up to a length (T-195)', () => {
-    expect(loggable(undefined)).toBeUndefined();
-    expect(loggable('x'.repeat(500))).toBe('x'.repeat(500));
-    expect(loggable('x'.repeat(501))).toBe(`${'x'.repeat(500)}… (501 characters)`);
   });
 
   it('of a level leaves out what is below it', () => {
