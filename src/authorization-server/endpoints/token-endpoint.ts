@@ -268,9 +268,36 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     if (ended) audit('token.reuse_detected', ctx, { kind: 'RefreshToken', accountId: ended.accountId });
   }
 
-  /** A refresh that was answered a moment ago and asks for the same answer issues nothing. */
-  async function isRepeated(refreshToken: string | null): Promise<boolean> {
+  /** Refreshes that are being answered, by the name of the token that they use. */
+  const answering = new Map<string, Promise<void>>();
+
+  /**
+   * Notes that a refresh is being answered.
+   * @returns the answer of another request with the same token that began before, if there is one; `end` is to be called
+   * once the answer is durable
+   */
+  function beginAnswer(refreshToken: string | null): { before: Promise<void> | undefined; end: () => void } {
+    const id = refreshToken === null ? '' : hashSecret('RefreshToken', refreshToken);
+    const before = answering.get(id);
+    if (refreshToken === null || before) return { before, end: () => undefined };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answering.set(id, promise);
+    return {
+      before,
+      end() {
+        answering.delete(id);
+        resolve();
+      },
+    };
+  }
+
+  /** A refresh that was answered a moment ago, or is being answered, and asks for the same answer issues nothing. */
+  async function isRepeated(
+    refreshToken: string | null,
+    before: Promise<void> | undefined,
+  ): Promise<boolean> {
     if (refreshToken === null) return false;
+    await before;
     const row = await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken));
     return row?.consumedAt !== undefined && isInGrace(row.consumedAt, now(), refreshGraceSeconds);
   }
@@ -329,12 +356,17 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       (code !== null && (await addRedirectUri(form, code)));
     if (isCanonical || isCompleted) replayForm(ctx, form);
 
+    let endAnswer = (): void => undefined;
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
       if (ctx.status === 400) nameUnauthorizedGrant(ctx);
       if (ctx.state.grantError?.error_detail === repeatedProof) answerRepeatedProof(ctx);
       refuseUnboundToken(ctx, resources);
-      if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
+      if (ctx.status === 200) {
+        const { before, end } = beginAnswer(refreshToken);
+        endAnswer = end;
+        await tokenLimit.count(ctx, () => isRepeated(refreshToken, before));
+      }
       if (ctx.status === 200 && refreshToken !== null)
         await options.refreshLoops.count(ctx, hashSecret('RefreshToken', refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, form.get('grant_type'), code);
@@ -347,7 +379,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         keepRefreshAnswer(ctx, id, collecting);
       } else if (code === null) noteUse(ctx, collecting);
       return ctx.status < 500;
-    });
+    }).finally(() => endAnswer());
 
     if (!result.committed) {
       await tokenLimit.giveBack(ctx);
