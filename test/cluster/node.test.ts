@@ -14,10 +14,13 @@ async function startStore(...keys: string[]) {
   const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
   onTestFinished(() => storage.close());
   for (const key of keys) await storage.mcpSessions.open(session(key), wide);
-  const line = { isCut: false };
+  const line = { isCut: false, isSilent: false };
   const store: NodeStore = {
     ...storage.nodes,
-    beat: (node) => (line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node)),
+    beat(node) {
+      if (line.isSilent) return new Promise<void>(() => undefined);
+      return line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node);
+    },
   };
   return { store, line, storage };
 }
@@ -62,6 +65,19 @@ describe('a node', () => {
     await there.leave();
     here.forgetOwner('s');
     expect(await here.ownerOf('s')).toBeUndefined();
+  });
+
+  it('loses its sessions also if the database says nothing at all', async () => {
+    const { store, line } = await startStore('s');
+    const { node } = await join(store, '10.0.0.1:1');
+    await node.sessions.claim('s');
+    let isLost = false;
+    node.sessions.onLost(() => {
+      isLost = true;
+    });
+    line.isSilent = true;
+    await expect.poll(() => isLost, { timeout: 8_000 }).toBe(true);
+    expect(node.sessions.holds('s')).toBe(false);
   });
 
   it('that is cut off from the database serves no session after four seconds, and loses all, before another takes them', async () => {

@@ -96,6 +96,14 @@ describe('the log', () => {
     }
   });
 
+  it('quotes no row of a database that an error of PostgreSQL names (T-194)', () => {
+    const err = Object.assign(new Error('violates a constraint'), {
+      ...{ code: '23514', detail: 'Failing row contains (ada, secret).', where: 'secret', hint: 'secret' },
+    });
+    expect(logged({ err }).line).toContain('violates a constraint');
+    expect(logged({ err }).line).not.toContain('secret');
+  });
+
   it('is one line an event, whatever it is given (T-195)', () => {
     const { line } = logged({ path: 'a\nb\u2028{"level":"error"}' });
     expect(line.trimEnd().split('\n')).toHaveLength(1);
