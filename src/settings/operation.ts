@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { logLevels } from '../observability/logger.ts';
+import { variableName } from './credentials.ts';
 
 /** Settings: the listening address. */
 export const listenSettings = z
@@ -28,10 +29,7 @@ export const clusterSettings = z
       .union([
         z.string().min(1),
         z.strictObject({
-          env: z
-            .string()
-            .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable of the environment' })
-            .describe('environment variable that holds it, such as POD_IP'),
+          env: variableName.describe('environment variable that holds it, such as POD_IP'),
         }),
       ])
       .optional()

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-
-const variable = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable of the environment' });
+import { variableName } from './credentials.ts';
 
 const elsewhere = [
-  z.strictObject({ env: variable.describe('environment variable of this server that holds it') }),
+  z.strictObject({ env: variableName.describe('environment variable of this server that holds it') }),
   z.strictObject({
     file: z
       .string()

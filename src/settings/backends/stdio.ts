@@ -1,8 +1,5 @@
 import { z } from 'zod';
-
-const variable = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable of the environment' });
+import { variableName } from '../credentials.ts';
 
 const whole = (least: number, most: number) => z.int().min(least).max(most).optional();
 
@@ -32,7 +29,7 @@ export const stdioBackendSettings = z.strictObject({
   command: z.string().min(1).describe('the program: a path, or a name to find in PATH; no shell is used'),
   args: z.array(z.string()).default([]).describe('its arguments, passed as they are'),
   env: z
-    .union([z.array(variable), z.record(variable, z.string())])
+    .union([z.array(variableName), z.record(variableName, z.string())])
     .default([])
     .describe(
       'names of variables of our environment that it receives, or variables with their values, which are secrets; besides these it receives only PATH, HOME, LANG, TERM and TMPDIR',
