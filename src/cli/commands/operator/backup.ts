@@ -10,6 +10,7 @@ import {
   findInstallation,
   type InstallationOptions,
   type InstallationPlace,
+  isOnPostgres,
   namedPlace,
   withAdministration,
 } from './installation.ts';
@@ -21,8 +22,8 @@ interface BackupOptions extends InstallationOptions {
 }
 
 /** Returns the folder of an installation on SQLite. @throws CliError if it is on PostgreSQL */
-function folderOf({ data, storage }: InstallationPlace): string {
-  if (storage?.postgres === undefined) return data;
+function folderOf(place: InstallationPlace): string {
+  if (!isOnPostgres(place)) return place.data;
   throw new CliError(
     'This installation is on PostgreSQL, which has its own backups.',
     exitCodes.usage,

@@ -27,6 +27,11 @@ export interface InstallationPlace {
   storage?: StorageSettings;
 }
 
+/** Returns whether the database of an installation is PostgreSQL. */
+export function isOnPostgres({ storage }: Pick<InstallationPlace, 'storage'>): boolean {
+  return storage?.postgres !== undefined;
+}
+
 /** An opened installation: the state that `createGatehouse` needs. */
 export type Installation = DataFolder | PostgresInstallation;
 
@@ -36,10 +41,10 @@ const databaseIn = (folder: string): string => join(folder, dataFiles.database);
  * Checks if an installation has a database; an empty file is none. One on PostgreSQL is looked at when it is opened.
  * @throws CliError if the folder cannot be read
  */
-export function hasDatabase({ data, storage }: InstallationPlace): boolean {
-  if (storage?.postgres !== undefined) return true;
+export function hasDatabase(place: InstallationPlace): boolean {
+  if (isOnPostgres(place)) return true;
   try {
-    return holdsDatabase(data);
+    return holdsDatabase(place.data);
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',
@@ -211,10 +216,10 @@ export async function withAdministration<T>(
   work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
 ): Promise<T> {
   const place = await locate(options);
-  const { data, storage } = place;
+  const { data } = place;
   if (!mayCreate) requireDatabase(place);
   else if (options.data !== undefined) requireFolder(data);
-  const isReadOnly = storage?.postgres === undefined && hasDatabase(place) && isMountedReadOnly(data);
+  const isReadOnly = !isOnPostgres(place) && hasDatabase(place) && isMountedReadOnly(data);
   const installation = await (isReadOnly ? openReadOnly(data) : openInstallation(place));
   try {
     return await work(createAdministration(installation));

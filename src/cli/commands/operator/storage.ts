@@ -8,7 +8,7 @@ import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import { type CommandIo, formatJson, processIo } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
-import { type InstallationPlace, namedPlace } from './installation.ts';
+import { type InstallationPlace, isOnPostgres, namedPlace } from './installation.ts';
 
 interface CopyCommandOptions {
   from: string;
@@ -81,8 +81,6 @@ function requireOtherKind(from: InstallationPlace, to: InstallationPlace): void 
     'same_storage',
   );
 }
-
-const isOnPostgres = ({ storage }: InstallationPlace): boolean => storage?.postgres !== undefined;
 
 async function openSource(place: InstallationPlace, env: CommandIo['env']): Promise<CopySource> {
   const { data, storage } = place;

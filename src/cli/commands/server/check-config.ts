@@ -12,7 +12,7 @@ import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import { parsePort } from '../../option-parsers.ts';
 import { type CommandIo, formatJson, processIo } from '../../output.ts';
-import { describeMissingDatabase, type InstallationOptions } from '../operator/installation.ts';
+import { describeMissingDatabase, type InstallationOptions, isOnPostgres } from '../operator/installation.ts';
 import { upstreamsOf } from '../operator/upstream.ts';
 
 interface CheckConfigOptions extends InstallationOptions {
@@ -68,13 +68,13 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
           io.stdout.write(formatJson({ problems: error.problems }));
         throw error;
       });
-      const isOnPostgres = settings.storage.postgres !== undefined;
+      const isElsewhere = isOnPostgres(settings);
       const warnings = [
         ...unreadFile(options),
         ...adviseOnSettings(settings),
-        ...(isOnPostgres ? [] : adviseOnFolder(settings.data)),
+        ...(isElsewhere ? [] : adviseOnFolder(settings.data)),
       ];
-      const data = isOnPostgres ? { state: 'elsewhere' as const } : await inspectDataFolder(settings.data);
+      const data = isElsewhere ? { state: 'elsewhere' as const } : await inspectDataFolder(settings.data);
       if (data.state === 'new' && data.keysFrom !== undefined)
         warnings.push(
           `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start creates a new one, without accounts and logins. If there was one before, restore a backup first.`,

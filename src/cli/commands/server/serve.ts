@@ -12,7 +12,12 @@ import { CliError, exitCodes } from '../../cli-error.ts';
 import { takeControls } from '../../control/take-controls.ts';
 import { parsePort } from '../../option-parsers.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
-import { type Installation, type InstallationPlace, openInstallation } from '../operator/installation.ts';
+import {
+  type Installation,
+  type InstallationPlace,
+  isOnPostgres,
+  openInstallation,
+} from '../operator/installation.ts';
 import { createFirstAccount, formatWelcome } from './welcome.ts';
 
 interface ServeOptions {
@@ -152,7 +157,7 @@ export async function runServer(
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
     const installation = await openUnlessStopped(settings, stopped, io);
     if (!installation) return;
-    if (settings.storage.postgres === undefined)
+    if (!isOnPostgres(settings))
       for (const warning of adviseOnFolder(settings.data))
         io.stderr.write(`Warning: ${printableLine(warning)}\n`);
     try {
