@@ -22,6 +22,19 @@ export type CopiedValue = string | number | Uint8Array | null;
 /** Values of a row, in the order of the columns. */
 export type CopiedRow = readonly CopiedValue[];
 
+/** Returns the columns of a table as SQL, in their order. */
+export function namesOf({ columns }: CopiedTable): string {
+  return Object.keys(columns)
+    .map((name) => `"${name}"`)
+    .join(', ');
+}
+
+/** Returns the values of the key in a row of a table. */
+export function keyOf({ key, columns }: CopiedTable, row: CopiedRow): CopiedValue[] {
+  const names = Object.keys(columns);
+  return key.map((name) => row[names.indexOf(name)] ?? null);
+}
+
 /** A database that an installation is copied from or to, held so that nobody else changes it. */
 export interface CopyEnd {
   schemaVersion: number;

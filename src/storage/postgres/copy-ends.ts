@@ -4,13 +4,13 @@ import { formatKeyFile, parseKeyFile } from '../../crypto/key-file.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
 import {
   type ColumnForm,
-  type CopiedRow,
-  type CopiedTable,
   type CopiedValue,
   type CopyEnd,
   type CopySource,
   type CopyTarget,
   copiedTables,
+  keyOf,
+  namesOf,
 } from '../copied-tables.ts';
 import { leaseSeconds } from '../nodes.ts';
 import { StorageFault } from '../storage.ts';
@@ -137,7 +137,7 @@ async function createEnd(
       const { name, key, columns, batch } = table;
       const place = `(${key.join(', ')}) > (${key.map((_name, index) => `$${index + 1}`).join(', ')})`;
       const { rows } = await client.query<unknown[]>({
-        text: `SELECT ${namesOf(columns)} FROM "${name}" ${after ? `WHERE ${place}` : ''}
+        text: `SELECT ${namesOf(table)} FROM "${name}" ${after ? `WHERE ${place}` : ''}
           ORDER BY ${key.join(', ')} LIMIT ${batch}`,
         values: after ? keyOf(table, after) : [],
         rowMode: 'array',
@@ -171,16 +171,6 @@ async function createEnd(
     // What was not committed is rolled back with the connection.
     close: () => client.end(),
   };
-}
-
-const namesOf = (columns: CopiedTable['columns']): string =>
-  Object.keys(columns)
-    .map((name) => `"${name}"`)
-    .join(', ');
-
-function keyOf({ key, columns }: CopiedTable, row: CopiedRow): CopiedValue[] {
-  const names = Object.keys(columns);
-  return key.map((name) => row[names.indexOf(name)] ?? null);
 }
 
 /** Returns the name of the sequence that numbers a table; null if its numbers are counted by a change mark. */
@@ -293,12 +283,13 @@ async function switchTriggers(client: Queries, to: 'ENABLE' | 'DISABLE'): Promis
 function toTarget(client: Queries, box: ScheduleBox, end: Awaited<ReturnType<typeof createEnd>>): CopyTarget {
   return {
     ...end,
-    async write({ name, columns }, rows) {
+    async write(table, rows) {
       if (rows.length === 0) return;
+      const { name, columns } = table;
       const forms = Object.values(columns);
       const arrays = forms.map((form, index) => `$${index + 1}::${arrayTypes[form]}`);
       await client.query(
-        `INSERT INTO "${name}" (${namesOf(columns)}) SELECT * FROM unnest(${arrays.join(', ')})`,
+        `INSERT INTO "${name}" (${namesOf(table)}) SELECT * FROM unnest(${arrays.join(', ')})`,
         forms.map((form, index) => rows.map((row) => toParameter(row[index], form))),
       );
     },

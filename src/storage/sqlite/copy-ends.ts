@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { createSecretFile, formatKeyFile, readKeyFile } from '../../crypto/key-file.ts';
 import { randomSecret } from '../../crypto/secret.ts';
-import type { CopiedRow, CopiedTable, CopyEnd, CopySource, CopyTarget } from '../copied-tables.ts';
+import {
+  type CopiedRow,
+  type CopiedTable,
+  type CopyEnd,
+  type CopySource,
+  type CopyTarget,
+  keyOf,
+  namesOf,
+} from '../copied-tables.ts';
 import { StorageFault } from '../storage.ts';
 import { isBusy } from './connection/exclusive-lock.ts';
 import { versionOf } from './connection/migrate.ts';
@@ -13,8 +21,6 @@ import { dataFiles, ensureFolder } from './data-folder/data-folder.ts';
 import { requireNotMoved } from './data-folder/installation.ts';
 import { removeEmpty } from './data-folder/restore.ts';
 
-type Value = CopiedRow[number];
-
 /** Creates the part that source and target share. */
 function createEnd(
   db: Database.Database,
@@ -22,17 +28,13 @@ function createEnd(
 ): Pick<CopyEnd, 'schemaVersion' | 'description' | 'count' | 'read' | 'lastNumber'> {
   const lists = new Map<string, { first: Database.Statement; next: Database.Statement }>();
 
-  function statementsOf({ name, key, columns, batch }: CopiedTable): {
-    first: Database.Statement;
-    next: Database.Statement;
-  } {
+  function statementsOf(table: CopiedTable): { first: Database.Statement; next: Database.Statement } {
+    const { name, key, batch } = table;
     const known = lists.get(name);
     if (known) return known;
     const list = (where: string): Database.Statement =>
       db
-        .prepare(
-          `SELECT ${namesOf(columns)} FROM "${name}" ${where} ORDER BY ${key.join(', ')} LIMIT ${batch}`,
-        )
+        .prepare(`SELECT ${namesOf(table)} FROM "${name}" ${where} ORDER BY ${key.join(', ')} LIMIT ${batch}`)
         .raw();
     const place = `(${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
     const made = { first: list(''), next: list(`WHERE ${place}`) };
@@ -58,18 +60,8 @@ function createEnd(
   };
 }
 
-const namesOf = (columns: CopiedTable['columns']): string =>
-  Object.keys(columns)
-    .map((name) => `"${name}"`)
-    .join(', ');
-
 function countRows(db: Database.Database, table: string): number {
   return db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0;
-}
-
-function keyOf({ key, columns }: CopiedTable, row: CopiedRow): Value[] {
-  const names = Object.keys(columns);
-  return key.map((name) => row[names.indexOf(name)] ?? null);
 }
 
 function requireSafeIntegers({ name }: CopiedTable, row: CopiedRow): void {
@@ -184,11 +176,12 @@ function toTarget(
 
   return {
     ...createEnd(db, folder),
-    async write({ name, columns }, rows) {
+    async write(table, rows) {
+      const { name, columns } = table;
       let insert = inserts.get(name);
       if (!insert) {
         const values = Object.keys(columns).map(() => '?');
-        insert = db.prepare(`INSERT INTO "${name}" (${namesOf(columns)}) VALUES (${values.join(', ')})`);
+        insert = db.prepare(`INSERT INTO "${name}" (${namesOf(table)}) VALUES (${values.join(', ')})`);
         inserts.set(name, insert);
       }
       for (const row of rows) insert.run(...row);
