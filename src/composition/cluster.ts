@@ -62,7 +62,7 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
   const nodePort = await openNodePort({ host, port, key });
   const at = reachedAt.includes(':') ? `[${reachedAt}]` : reachedAt;
   const node = await joinCluster({
-    ...{ store: storage.nodes, address: `${at}:${nodePort.port}`, version, now, logger },
+    ...{ store: storage.nodes, address: `${at}:${nodePort.port}`, version, settingsHash: '', now, logger },
   }).catch((error: unknown) => {
     nodePort.close();
     throw error;

@@ -53,8 +53,8 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'cluster',
-    doors: ['cluster/forwarding.ts', 'cluster/node.ts'],
-    may: ['storage', 'observability'],
+    doors: ['cluster/bus.ts', 'cluster/forwarding.ts', 'cluster/node.ts'],
+    may: ['crypto', 'storage', 'observability'],
     mayTypesOf: ['mcp'],
     neverPackages: [...web, engine, ...nativePackages],
   },
