@@ -20,7 +20,7 @@ import {
   composeEnteredCredentials,
   createBackendObjects,
 } from './composition/backend-state.ts';
-import { composeCluster } from './composition/cluster.ts';
+import { composeBus, composeCluster } from './composition/cluster.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload } from './composition/reload.ts';
 import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
@@ -79,13 +79,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const shared = { issuer, settings, storage, keys, auditTrail, limiters, metrics, logger, now };
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
+  const bus = composeBus(shared);
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, objects, held, entered, logger, now },
+    ...{ issuer, objects, held, entered, bus, logger, now },
     sharing: limiters.sharing,
-    pinDefinitions: composeDefinitionMemory(shared),
+    pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
     environment: process.env,
     upstreams: Object.keys(settings.upstreams),
@@ -126,7 +127,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     upstreams: { upstreams, vault },
   });
   const cluster = await composeCluster({
-    ...{ ...shared, environment, version: packageVersion() },
+    ...{ ...shared, bus, environment, version: packageVersion() },
     findClientAddress: createAddressFinder(settings.trustedProxies),
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
@@ -134,7 +135,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, sessionOwnership: cluster.ownership },
+      ...{ ...shared, authorizationServer, held, box, bus, sessionOwnership: cluster.ownership },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),

@@ -19,6 +19,9 @@ const fenceLookMs = 200;
 /** Time for which the owner of a session is remembered, in milliseconds. */
 const ownerMs = 1_000;
 
+/** Number of beats from one look at the settings of other nodes to the next. */
+const beatsPerLook = 5;
+
 /** Maximum number of remembered owners. */
 const maxOwners = 10_000;
 
@@ -35,6 +38,14 @@ export interface ClusterNode {
   find(id: string): Promise<NodeRow | undefined>;
   /** Returns whether this node may serve its sessions: its last beat is recent. */
   isCurrent(): boolean;
+  /** Returns the other nodes that are alive. */
+  listOthers(): Promise<readonly NodeRow[]>;
+  /** Returns true if another node is alive. The database is asked if none was a second ago. */
+  hasOthers(): Promise<boolean>;
+  /** Calls back after this node was without a lease for a time, in which others took it for dead. */
+  onBack(callback: () => void): void;
+  /** Shows the other nodes and operators the settings with which this node runs from now on. */
+  show(settings: Partial<Pick<NodeRow, 'settingsHash' | 'refusesFile'>>): void;
   /** Releases all sessions and leaves the installation. */
   leave(): Promise<void>;
 }
@@ -45,6 +56,8 @@ export interface ClusterNodeOptions {
   /** `host:port` at which other nodes reach this one. */
   address: string;
   version: string;
+  /** See {@link NodeRow}. */
+  settingsHash: string;
   /** Epoch seconds. */
   now: () => number;
   logger: Pick<Logger, 'info' | 'warn'>;
@@ -52,11 +65,16 @@ export interface ClusterNodeOptions {
 
 /** Joins the nodes of an installation. */
 export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterNode> {
-  const { store, address, version, now, logger } = options;
-  const row: NodeRow = { id: randomUUID(), address, version, startedAt: now() };
+  const { store, address, version, settingsHash, now, logger } = options;
+  const row: NodeRow = {
+    ...{ id: randomUUID(), address, version, startedAt: now(), settingsHash, refusesFile: false },
+  };
   const held = new Set<string>();
   const owners = new Map<string, { owner: NodeRow | undefined; until: number }>();
   const lost = new Set<() => void>();
+  const back = new Set<() => void>();
+  /** Ids of nodes whose settings were found to differ, with those settings and the own ones. */
+  const warnedOf = new Map<string, string>();
   let others: readonly NodeRow[] = [];
   let listedUntil = 0;
   let beatAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +87,30 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     // The lease began no later than this, whenever the answer arrives.
     const begunAt = performance.now();
     await store.beat(row);
+    const wasAway = begunAt - beatAt > fenceMs && beatAt > 0;
     beatAt = begunAt;
+    if (wasAway) for (const callback of back) callback();
+  }
+
+  async function listOthers(): Promise<readonly NodeRow[]> {
+    others = (await store.list()).filter(({ id }) => id !== row.id);
+    listedUntil = performance.now() + ownerMs;
+    return others;
+  }
+
+  /** Warns once of each node with other settings. */
+  async function compareSettings(): Promise<void> {
+    for (const { id, address: at, settingsHash: theirs } of await listOthers()) {
+      const seen = `${theirs} ${row.settingsHash}`;
+      if (theirs === row.settingsHash) warnedOf.delete(id);
+      else if (warnedOf.get(id) !== seen) {
+        warnedOf.set(id, seen);
+        logger.warn(
+          { node: id, address: at },
+          'another node runs with other settings: give all nodes the same config file, then run gatehouse reload or start them again; gatehouse nodes compares them',
+        );
+      }
+    }
   }
 
   /** Lets go of what others may have taken over. */
@@ -83,11 +124,13 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     for (const callback of lost) callback();
   }
 
+  let beats = 0;
   function beatAgain(): void {
     timer = setTimeout(async () => {
       await beat().catch((error: unknown) => {
         if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
       });
+      if (isCurrent() && beats++ % beatsPerLook === 0) await compareSettings().catch(() => undefined);
       if (!hasLeft) beatAgain();
     }, beatMs);
     timer.unref();
@@ -139,11 +182,18 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     forgetOwner: (key) => void owners.delete(key),
     async find(id) {
       if (id === row.id) return undefined;
-      if (listedUntil < performance.now()) {
-        others = await store.list();
-        listedUntil = performance.now() + ownerMs;
-      }
-      return others.find((other) => other.id === id);
+      const listed = listedUntil < performance.now() ? await listOthers() : others;
+      return listed.find((other) => other.id === id);
+    },
+    listOthers,
+    async hasOthers() {
+      // One that has just joined may have missed nothing.
+      if (others.length > 0 && listedUntil > performance.now()) return true;
+      return (await listOthers()).length > 0;
+    },
+    onBack: (callback) => void back.add(callback),
+    show(settings) {
+      Object.assign(row, settings);
     },
     async leave() {
       hasLeft = true;

@@ -1,4 +1,5 @@
 import type { AuditTrail } from '../authorization-server/index.ts';
+import { type NodeBus, pinsReplaced } from '../cluster/bus.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../crypto/secret.ts';
 import type { EnteredValues, Memory, TaskOwners } from '../gateway/index.ts';
@@ -134,6 +135,8 @@ export interface DefinitionMemoryParts {
   storage: Pick<Storage, 'definitionPins'>;
   auditTrail: AuditTrail;
   metrics: Pick<Metrics, 'countEvent'>;
+  /** Tells of pins that an operator's command replaced; absent if there is one node. */
+  bus?: NodeBus | undefined;
   logger: Pick<Logger, 'warn'>;
   /** Epoch seconds. */
   now: () => number;
@@ -146,6 +149,7 @@ export function composeDefinitionMemory({
   storage,
   auditTrail,
   metrics,
+  bus,
   logger,
   now,
 }: DefinitionMemoryParts) {
@@ -160,6 +164,14 @@ export function composeDefinitionMemory({
           `a backend changed ${changedThing[change.kind]}: gatehouse pins list shows how`,
         );
       }),
+    onReplaced(replaced) {
+      const stop = bus?.on(pinsReplaced, route, replaced);
+      const stopGaps = bus?.onGap(replaced);
+      return () => {
+        stop?.();
+        stopGaps?.();
+      };
+    },
     now,
   });
 }

@@ -1,19 +1,44 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
+import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
 import { deriveNodeKey, forwardSessions, type NamedSession, openNodePort } from '../cluster/forwarding.ts';
 import { joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { hashSessionId, processOfSse, type SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import type { Storage } from '../storage/storage.ts';
+
+/** Parts of {@link composeBus}. */
+export interface BusParts {
+  settings: Pick<Settings, 'cluster'>;
+  storage: Pick<Storage, 'nodeMessages'>;
+  keys: Pick<KeySet, 'audit'>;
+  metrics: Pick<Metrics, 'watch'>;
+  logger: Logger;
+}
+
+/** Composes the messages to other nodes; undefined if the settings have no port for them. They begin once it has joined. */
+export function composeBus({ settings, storage, keys, metrics, logger }: BusParts): NodeBus | undefined {
+  if (settings.cluster.port === undefined) return undefined;
+  const bus = createNodeBus({ store: storage.nodeMessages, secret: keys.audit, logger });
+  metrics.watch(
+    'gatehouse_node_messages_unreadable',
+    'Messages of other nodes that could not be opened.',
+    () => bus.unreadable,
+  );
+  return bus;
+}
 
 /** Parts of {@link composeCluster}. */
 export interface ClusterParts {
   settings: Pick<Settings, 'cluster'>;
   storage: Pick<Storage, 'nodes'>;
   keys: Pick<KeySet, 'audit'>;
+  /** Undefined if the settings have no port for other nodes. */
+  bus: NodeBus | undefined;
   version: string;
   environment: NodeJS.ProcessEnv;
   findClientAddress: (request: IncomingMessage) => string;
@@ -41,9 +66,9 @@ export interface Cluster {
 
 /** Joins the other nodes of the installation, if the settings have a port for them. */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, storage, keys, version, environment, findClientAddress, now, logger } = parts;
+  const { settings, storage, keys, bus, version, environment, findClientAddress, now, logger } = parts;
   const { port, host, address } = settings.cluster;
-  if (port === undefined)
+  if (port === undefined || bus === undefined)
     return {
       ownership: undefined,
       findClientAddress,
@@ -62,11 +87,12 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
   const nodePort = await openNodePort({ host, port, key });
   const at = reachedAt.includes(':') ? `[${reachedAt}]` : reachedAt;
   const node = await joinCluster({
-    ...{ store: storage.nodes, address: `${at}:${nodePort.port}`, version, now, logger },
+    ...{ store: storage.nodes, address: `${at}:${nodePort.port}`, version, settingsHash: '', now, logger },
   }).catch((error: unknown) => {
     nodePort.close();
     throw error;
   });
+  await bus.join(node);
   let isServing = false;
   let isStopping = false;
   const forwarding = forwardSessions({ node, key, sessionOf, findClientAddress, logger });
@@ -86,6 +112,7 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
       isStopping = true;
       nodePort.close();
       forwarding.close();
+      await bus.close();
       await node
         .leave()
         .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));

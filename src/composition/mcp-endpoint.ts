@@ -9,6 +9,8 @@ import {
   createToolCallLimits,
   type Limiters,
 } from '../authorization-server/index.ts';
+import type { NodeBus } from '../cluster/bus.ts';
+import { relayChanges } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
@@ -49,7 +51,16 @@ import type { PlacedServer, ServedRoute } from './served-routes.ts';
 export interface ServingParts
   extends Pick<
     McpEndpointParts,
-    'issuer' | 'storage' | 'sessionOwnership' | 'access' | 'held' | 'upstreams' | 'box' | 'logger' | 'now'
+    | 'issuer'
+    | 'storage'
+    | 'sessionOwnership'
+    | 'bus'
+    | 'access'
+    | 'held'
+    | 'upstreams'
+    | 'box'
+    | 'logger'
+    | 'now'
   > {
   settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers' | 'limits' | 'tokens'>;
   keys: KeySet;
@@ -127,6 +138,8 @@ export interface McpEndpointParts {
   sessionsInUse: SessionsInUse;
   /** Settles which node serves a session; undefined if this process is the only one. */
   sessionOwnership: SessionOwnership | undefined;
+  /** Carries messages between nodes; undefined if there is one. */
+  bus: NodeBus | undefined;
   access: AccessWatch;
   /** Counts the bytes that wait for clients. */
   held: HeldBytes;
@@ -140,7 +153,7 @@ export interface McpEndpointParts {
 
 /** Composes the MCP endpoint of a server, with its limits. */
 function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
-  const { settings, issuer, requestLimit, logger, now } = parts;
+  const { settings, issuer, requestLimit, bus, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   return createMcpEndpoint({
     source: warnOfUnknownScopes(server.source, Object.keys(server.scopes), logger),
@@ -174,6 +187,12 @@ function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndp
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(parts.sessionOwnership && { sessionOwnership: parts.sessionOwnership }),
+    ...(bus && {
+      relays: {
+        listeners: relayChanges(bus, path, 'listeners'),
+        conversations: relayChanges(bus, path, 'conversations'),
+      },
+    }),
     access: parts.access,
     held: parts.held,
     ...(parts.upstreams && { upstreams: parts.upstreams }),

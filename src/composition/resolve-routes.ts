@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Limiters } from '../authorization-server/index.ts';
+import type { NodeBus } from '../cluster/bus.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
@@ -46,6 +47,8 @@ export interface BackendParts {
   held?: HeldBytes | undefined;
   /** Shares the counts of calls with other nodes. */
   sharing?: Limiters['sharing'] | undefined;
+  /** Carries messages between nodes; absent if there is one. */
+  bus?: NodeBus | undefined;
   logger: Logger;
 }
 
@@ -82,7 +85,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, held, sharing, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -106,7 +109,7 @@ export function resolveConfiguredRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, held, sharing, logger },
+          { name, ...kept, seal, held, sharing, bus, logger },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
@@ -123,7 +126,7 @@ export function resolveConfiguredRoutes(
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, held, sharing, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -137,6 +140,7 @@ export function makeBackend(
       seal,
       held,
       sharing,
+      bus,
       logger,
     },
   );

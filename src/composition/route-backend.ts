@@ -1,4 +1,6 @@
 import type { Limiters, RouteForms } from '../authorization-server/index.ts';
+import type { NodeBus } from '../cluster/bus.ts';
+import { relayChanges, relayCircuits } from '../cluster/relays.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import { accountMark } from '../crypto/secret.ts';
 import {
@@ -69,6 +71,8 @@ interface RouteBackendParts {
   held?: HeldBytes | undefined;
   /** Shares the counts of calls with other nodes. */
   sharing?: Limiters['sharing'] | undefined;
+  /** Carries messages between nodes; absent if there is one. */
+  bus?: NodeBus | undefined;
   logger: Logger;
 }
 
@@ -87,7 +91,8 @@ export function composeRouteBackend(
   }: { backends: readonly RouteBackend[] } & Pick<RouteSettings, 'policy' | 'cache'>,
   parts: RouteBackendParts,
 ): GatewayBackend {
-  const { name, pins, owners, seal, logger } = parts;
+  const { name, pins, owners, seal, bus, logger } = parts;
+  const relay = bus && relayChanges(bus, pins.route, 'steps');
   const keyed: { key: string; name: string; backend: GatewayBackend }[] = [];
   try {
     for (const each of backends)
@@ -111,10 +116,12 @@ export function composeRouteBackend(
   const steps = createSteps({
     ...{ name, ownership, policy, cache, pins, credentials, logger, areGuarded },
     shareCalls: parts.sharing?.(`calls of route ${pins.route}`),
+    relay,
     ...sharingOf(only),
+    ...(!areGuarded && { circuits: circuitsOf(only, parts) }),
   });
   return {
-    source: withSteps(backend.source, steps.list, logger),
+    source: withSteps(backend.source, steps.list, logger, relay),
     status: () => ({ ...backend.status(), ...(!areGuarded && { circuits: steps.breaker.status() }) }),
     async close() {
       steps.close();
@@ -127,17 +134,32 @@ export function composeRouteBackend(
 function composeMember(
   member: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: SharedParts & Pick<RouteBackendParts, 'pins'>,
+  parts: SharedParts & Pick<RouteBackendParts, 'pins' | 'bus'>,
 ): GatewayBackend {
   const { logger, pins } = parts;
   const backend = composeBackend(member, parts);
   const pinning = createMemberPinning(member.key ?? member.name, { pins, policy, logger });
-  const { list, breaker } = createGuards({ name: member.name, policy, logger, ...sharingOf(member) });
+  const guards = createGuards({
+    ...{ name: member.name, policy, logger, circuits: circuitsOf(member, parts) },
+    ...sharingOf(member),
+  });
   return {
-    source: withSteps(backend.source, [...list, pinning], logger),
-    status: () => ({ ...backend.status(), circuits: breaker.status() }),
-    close: () => backend.close(),
+    source: withSteps(backend.source, [...guards.list, pinning.step], logger),
+    status: () => ({ ...backend.status(), circuits: guards.breaker.status() }),
+    close() {
+      guards.close();
+      pinning.close();
+      return backend.close();
+    },
   };
+}
+
+/** Returns the relay of the circuits of a server that all nodes reach by its URL. Each node has programs of its own. */
+function circuitsOf(
+  { key = '', options }: RouteBackend,
+  { bus, pins }: Pick<RouteBackendParts, 'bus' | 'pins'>,
+): StepsOptions['circuits'] {
+  return bus && 'url' in options ? relayCircuits(bus, JSON.stringify([pins.route, key])) : undefined;
 }
 
 /**

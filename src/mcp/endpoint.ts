@@ -36,7 +36,13 @@ import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
 import { createStreamableHttp2026 } from './modern/streamable-http.ts';
-import { type Conversations, isElsewhere, type Seal, type ServerSource } from './protocol.ts';
+import {
+  type ChangeRelay,
+  type Conversations,
+  isElsewhere,
+  type Seal,
+  type ServerSource,
+} from './protocol.ts';
 import { createServedMethods, type OpenMethods } from './reading/methods.ts';
 import { checkRestAccept, checkRestMethod, closingConnection, createRestTransport } from './rest/endpoint.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
@@ -216,6 +222,8 @@ export interface McpTransportsOptions {
   sessionsInUse?: SessionsInUse;
   /** Settles which node serves a session; without it this process is the only one. */
   sessionOwnership?: SessionOwnership;
+  /** Carry changes of its servers to other nodes, for clients that listen and for conversations; none without them. */
+  relays?: Record<'listeners' | 'conversations', ChangeRelay>;
   access: AccessWatch;
   /** The APIs of upstreams, for tools; none without it. */
   upstreams?: UpstreamAccess;
@@ -263,7 +271,9 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       filterLists(guardConversations(behind, served, logger), gate.filterResult),
       declareExtensions,
     );
-  const conversations = inFront(createConversations({ source, logger }));
+  const conversations = inFront(
+    createConversations({ source, relay: options.relays?.conversations, logger }),
+  );
   /** Conversations of one request each. */
   const passing =
     source.sharing === 'principal'
@@ -309,6 +319,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     accessWatch: access,
     seal,
     streams,
+    relay: options.relays?.listeners,
     streamAfterMs,
     now,
     logger,

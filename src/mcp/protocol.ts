@@ -221,6 +221,18 @@ export interface Change {
   account?: string;
 }
 
+/** Carries the changes of the servers of an endpoint to other nodes of the installation, and theirs to this one. */
+export interface ChangeRelay {
+  /** Tells other nodes of a change that this node has heard by itself. */
+  tell(change: Change): void;
+  /**
+   * Calls back for changes at other nodes that this node has not heard by itself.
+   * @param hearAll called if changes may have been lost: everything counts as changed
+   * @returns ends it
+   */
+  listen(hear: (change: Change) => void, hearAll: () => void): () => void;
+}
+
 /** Notifications that a client of 2026-07-28 subscribes to. Absent kinds are not sent. */
 export interface SubscriptionFilter {
   toolsListChanged?: true;

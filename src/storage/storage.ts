@@ -5,7 +5,7 @@ import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } f
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { CounterStore } from './counters.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
-import type { NodeStore } from './nodes.ts';
+import type { NodeMessageStore, NodeStore } from './nodes.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** The state of an installation. There is one implementation per database; all pass the same contract tests. */
@@ -26,6 +26,7 @@ export interface Storage {
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;
   nodes: NodeStore;
+  nodeMessages: NodeMessageStore;
   notes: NoteStore;
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;

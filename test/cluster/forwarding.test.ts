@@ -6,6 +6,7 @@ import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deriveNodeKey, forwardSessions, type NodePort, openNodePort } from '../../src/cluster/forwarding.ts';
 import type { ClusterNode } from '../../src/cluster/node.ts';
+import { settled } from '../storage/contract/nodes.ts';
 
 const key = deriveNodeKey('a key that both have');
 
@@ -20,7 +21,7 @@ async function openPort(listener: RequestListener, portKey = key): Promise<NodeP
 async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
   const warnings: unknown[] = [];
   const forgotten: string[] = [];
-  const owner = { id: 'other', address: `127.0.0.1:${to}`, version: '1', startedAt: 1 };
+  const owner = { id: 'other', address: `127.0.0.1:${to}`, version: '1', startedAt: 1, ...settled };
   const node = {
     isCurrent: () => true,
     ownerOf: async (session: string) => (session === 'elsewhere' ? owner : undefined),
@@ -234,7 +235,13 @@ describe('the port for other nodes', () => {
     const stranger = forwardSessions({
       node: {
         isCurrent: () => true,
-        ownerOf: async () => ({ id: 'x', address: `127.0.0.1:${nodePort.port}`, version: '1', startedAt: 1 }),
+        ownerOf: async () => ({
+          id: 'x',
+          address: `127.0.0.1:${nodePort.port}`,
+          version: '1',
+          startedAt: 1,
+          ...settled,
+        }),
         find: async () => undefined,
         forgetOwner: () => undefined,
       } as unknown as ClusterNode,

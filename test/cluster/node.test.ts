@@ -6,6 +6,7 @@ import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { session, wide } from '../storage/contract/mcp-session.ts';
+import { settled } from '../storage/contract/nodes.ts';
 
 const now = () => Math.floor(Date.now() / 1000);
 
@@ -25,10 +26,10 @@ async function startStore(...keys: string[]) {
   return { store, line, storage };
 }
 
-async function join(store: NodeStore, address: string) {
+async function join(store: NodeStore, address: string, settingsHash = settled.settingsHash) {
   const warnings: unknown[] = [];
   const logger = { info: () => undefined, warn: (...line: unknown[]) => void warnings.push(line) };
-  const node = await joinCluster({ store, address, version: '1', now, logger });
+  const node = await joinCluster({ store, address, version: '1', settingsHash, now, logger });
   onTestFinished(() => node.leave().catch(() => undefined));
   return { node, warnings };
 }
@@ -91,7 +92,7 @@ describe('a node', () => {
     line.isCut = true;
     const cutAt = performance.now();
     let takenAt = Number.POSITIVE_INFINITY;
-    const other = { id: 'other', address: '10.0.0.2:2', version: '1', startedAt: 1 };
+    const other = { id: 'other', address: '10.0.0.2:2', version: '1', startedAt: 1, ...settled };
     await storage.nodes.beat(other);
     while (takenAt === Number.POSITIVE_INFINITY && performance.now() - cutAt < 10_000) {
       if ((await storage.nodes.claimSession('s', 'other')) === 'claimed') takenAt = performance.now();
@@ -105,5 +106,50 @@ describe('a node', () => {
     line.isCut = false;
     await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
     await expect(node.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
+  });
+
+  it('knows at once if another node is alive, also one that has just joined', async () => {
+    const { store } = await startStore();
+    const { node: here } = await join(store, '10.0.0.1:1');
+    expect(await here.hasOthers()).toBe(false);
+    const { node: there } = await join(store, '10.0.0.2:2');
+    expect(await here.hasOthers()).toBe(true);
+    expect((await here.listOthers()).map(({ id }) => id)).toEqual([there.id]);
+    await there.leave();
+    await expect.poll(() => here.hasOthers()).toBe(false);
+  });
+
+  it('calls back after a time without a lease, in which others took it for dead', async () => {
+    const { store, line } = await startStore();
+    const { node } = await join(store, '10.0.0.1:1');
+    let timesBack = 0;
+    node.onBack(() => timesBack++);
+    line.isCut = true;
+    await expect.poll(() => node.isCurrent(), { timeout: 8_000 }).toBe(false);
+    expect(timesBack).toBe(0);
+    line.isCut = false;
+    await expect.poll(() => timesBack, { timeout: 3_000 }).toBe(1);
+  });
+
+  it('warns once of a node with other settings, and again if they differ in another way', async () => {
+    const { store, storage } = await startStore();
+    await storage.nodes.beat({ ...settled, id: 'same', address: '10.0.0.2:2', version: '1', startedAt: 1 });
+    const { node, warnings } = await join(store, '10.0.0.1:1');
+    const other = { id: 'other', address: '10.0.0.3:3', version: '1', startedAt: 2, refusesFile: false };
+    await storage.nodes.beat({ ...other, settingsHash: 'other' });
+    await expect.poll(() => warnings.length, { timeout: 9_000 }).toBe(1);
+    expect(JSON.stringify(warnings)).toContain('another node runs with other settings');
+    expect(JSON.stringify(warnings)).toContain('10.0.0.3:3');
+    node.show({ settingsHash: 'new' });
+    await expect
+      .poll(
+        async () => {
+          await storage.nodes.beat({ ...other, settingsHash: 'other' });
+          return warnings.length;
+        },
+        { timeout: 9_000, interval: 500 },
+      )
+      .toBeGreaterThan(1);
+    expect((await storage.nodes.listAll()).find(({ id }) => id === node.id)?.settingsHash).toBe('new');
   });
 });

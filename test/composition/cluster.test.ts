@@ -1,22 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { composeCluster } from '../../src/composition/cluster.ts';
+import { composeBus, composeCluster } from '../../src/composition/cluster.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { parseSettings } from '../../src/options.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
+
+async function composeOn(storage: Storage, input: object, environment: NodeJS.ProcessEnv = {}) {
+  const settings = parseSettings(input);
+  const keys = { audit: 'a key of the installation' };
+  const logger = createLogger('silent');
+  const bus = composeBus({ settings, storage, keys, logger, metrics: createMetrics('1') });
+  return composeCluster({
+    ...{ settings, storage, environment, keys, bus, logger, version: '1' },
+    findClientAddress: () => '192.0.2.1',
+    now: () => 1,
+  });
+}
 
 async function compose(cluster: object, environment: NodeJS.ProcessEnv = {}) {
   const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
   onTestFinished(() => storage.close());
-  const composed = await composeCluster({
-    settings: parseSettings({ cluster }),
-    ...{ storage, environment, version: '1' },
-    keys: { audit: 'a key of the installation' },
-    findClientAddress: () => '192.0.2.1',
-    now: () => 1,
-    logger: createLogger('silent'),
-  });
+  const composed = await composeOn(storage, { cluster }, environment);
   return { composed, storage };
 }
 

@@ -53,9 +53,9 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'cluster',
-    doors: ['cluster/forwarding.ts', 'cluster/node.ts'],
-    may: ['storage', 'observability'],
-    mayTypesOf: ['mcp'],
+    doors: ['cluster/bus.ts', 'cluster/forwarding.ts', 'cluster/node.ts', 'cluster/relays.ts'],
+    may: ['crypto', 'storage', 'observability'],
+    mayTypesOf: ['gateway', 'mcp'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
@@ -124,7 +124,7 @@ export const rooms: readonly Room[] = [
       'authorization-server/administration/administration-refused.ts',
       'authorization-server/administration/unusable-clients.ts',
     ],
-    may: ['authorization-server', 'oauth', 'crypto', 'storage'],
+    may: ['authorization-server', 'cluster', 'oauth', 'crypto', 'storage'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {

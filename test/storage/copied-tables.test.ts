@@ -11,7 +11,7 @@ const server = usePostgres();
 
 /** Tables that belong to the nodes or to one database, not to the installation. */
 const left = new Set([
-  ...['nodes', 'counters', 'schema_version', 'sqlite_sequence'],
+  ...['nodes', 'node_messages', 'node_message_ends', 'counters', 'schema_version', 'sqlite_sequence'],
   ...['commit_order', 'commit_marks', 'change_marks', 'key_schedule', 'unused_client_room'],
 ]);
 

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { pinsReplaced, postToNodes } from '../../cluster/bus.ts';
 import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
@@ -82,7 +83,9 @@ export function createAdministration(
       { list: undefined, end: 'session.ended' },
       record,
     ),
-    pins: administerDefinitionPins(storage.definitionPins, now, record),
+    pins: administerDefinitionPins(storage.definitionPins, now, record, (route) =>
+      postToNodes(storage, keys.audit, pinsReplaced, route, null),
+    ),
     upstreams: administerUpstreams(storage, record),
   };
 }

@@ -9,7 +9,12 @@ const minHashDigits = 16;
  * Creates an operator's actions on the pinned definitions of MCP servers behind the gate.
  * @param record takes note of each
  */
-export function administerDefinitionPins(store: DefinitionPinStore, now: () => number, record: RecordAction) {
+export function administerDefinitionPins(
+  store: DefinitionPinStore,
+  now: () => number,
+  record: RecordAction,
+  tellNodes: (route: string) => Promise<void>,
+) {
   return {
     /** Lists the pins of a route, or of all. */
     list: (route?: string): Promise<DefinitionPin[]> => store.list(route),
@@ -37,6 +42,7 @@ export function administerDefinitionPins(store: DefinitionPinStore, now: () => n
         await record('definition.accepted', { route, ...change });
         accepted.push(change.name);
       }
+      await tellNodes(route);
       return accepted;
     },
     /**
@@ -52,6 +58,7 @@ export function administerDefinitionPins(store: DefinitionPinStore, now: () => n
           `Nothing is remembered of that for ${route}. See gatehouse pins list.`,
         );
       await record('definition.forgotten', { route, ...which });
+      await tellNodes(route);
       return count;
     },
   };

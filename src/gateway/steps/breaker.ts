@@ -13,12 +13,30 @@ interface BreakerOptions {
   /** True if starts depend on the account, because of its credentials or folder. */
   isPersonal: boolean;
   limits: CircuitLimits;
+  /** Absent if no other node uses the same server. */
+  relay?: CircuitRelay | undefined;
   logger: Pick<Logger, 'warn' | 'info'>;
   nowMs: () => number;
 }
 
+/** A circuit that has opened or closed. */
+export interface CircuitState {
+  /** Its account; absent for the circuit of all callers. */
+  account?: string;
+  /** Time for which it stays open, in milliseconds; 0 if it has closed. */
+  openMs: number;
+}
+
+/** Carries the circuits of a server that several nodes use. */
+export interface CircuitRelay {
+  tell(state: CircuitState): void;
+  /** Calls back for circuits at other nodes. @returns ends it */
+  listen(hear: (state: CircuitState) => void): () => void;
+}
+
 /** A step that stops requests to a failing server. */
 export interface Breaker extends Step {
+  close(): void;
   /** State of the circuit of all callers, and number of open circuits of single accounts. */
   status(): { isOpenForAll: boolean; accounts: number };
 }
@@ -54,7 +72,7 @@ const maxAccounts = 10_000;
  * requests or its own processes (T-158).
  */
 export function createBreaker(options: BreakerOptions): Breaker {
-  const { name, isOneForAll, isPersonal, limits, logger, nowMs } = options;
+  const { name, isOneForAll, isPersonal, limits, relay, logger, nowMs } = options;
   const ofAll = new Circuit(limits, 2, nowMs);
   const ofAccounts = new Map<string, Circuit>();
 
@@ -68,25 +86,42 @@ export function createBreaker(options: BreakerOptions): Breaker {
     ofReach.has(reason) ||
     (ofStart.has(reason) && !isPersonal) ||
     (isOneForAll && plain.has(method) && params?.cursor === undefined);
-  const noteFailure = (account: string, isFailureOfAll: boolean): void => {
+  const circuitOf = (account: string): Circuit => {
     const circuit = ofAccounts.get(account) ?? new Circuit(limits, 1, nowMs);
     ofAccounts.delete(account);
     ofAccounts.set(account, circuit);
     const [oldest] = ofAccounts.keys();
     if (ofAccounts.size > maxAccounts && oldest !== undefined) ofAccounts.delete(oldest);
+    return circuit;
+  };
+  const noteFailure = (account: string, isFailureOfAll: boolean): void => {
+    const circuit = circuitOf(account);
     if (circuit.failed(account))
       logger.warn({ backend: name }, 'a backend fails for an account, and is left alone by it for a while');
+    if (circuit.isOpen) relay?.tell({ account, openMs: limits.openMs });
     if (!isFailureOfAll) ofAll.gaveUp();
     else if (ofAll.failed(account))
       logger.warn({ backend: name }, 'a backend fails, and is left alone for a while');
+    if (isFailureOfAll && ofAll.isOpen) relay?.tell({ openMs: limits.openMs });
   };
   const noteSuccess = (account: string): void => {
+    if (ofAccounts.get(account)?.isOpen) relay?.tell({ account, openMs: 0 });
     ofAccounts.delete(account);
-    if (ofAll.succeeded()) logger.info({ backend: name }, 'a backend that failed answers again');
+    if (!ofAll.succeeded()) return;
+    relay?.tell({ openMs: 0 });
+    logger.info({ backend: name }, 'a backend that failed answers again');
   };
+  const unlisten = relay?.listen(({ account, openMs }) => {
+    if (openMs > 0) {
+      const circuit = account === undefined ? ofAll : circuitOf(account);
+      circuit.openFor(Math.min(openMs, limits.openMs));
+    } else if (account === undefined) ofAll.succeeded();
+    else ofAccounts.delete(account);
+  });
 
   return {
     cares: () => true,
+    close: () => unlisten?.(),
     async answer(request, passing, next) {
       const { caller } = passing;
       const account = caller ? accountKeyPrefix(caller) : '';
@@ -213,6 +248,12 @@ export class Circuit {
     const opens = wasOpen || (this.#failures.length >= failures && accounts >= this.#minAccounts);
     if (opens) this.#openUntilMs = this.#nowMs() + openMs;
     return opens && !wasOpen;
+  }
+
+  /** Another node has found that it must be open. */
+  openFor(ms: number): void {
+    this.#openUntilMs = Math.max(this.#openUntilMs ?? 0, this.#nowMs() + ms);
+    this.#triedAtMs = undefined;
   }
 
   /** The call ended without a result. */

@@ -1,5 +1,5 @@
-import { internalError, invalidParams, readOperations } from '../../mcp/building-blocks.ts';
-import type { JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
+import { changeOf, internalError, invalidParams, readOperations } from '../../mcp/building-blocks.ts';
+import type { ChangeRelay, JsonRpcError, Message, RequestMessage } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Line, Next, Passing, Step } from './step.ts';
@@ -14,12 +14,17 @@ const maxMethods = 200;
 export class Chain {
   readonly #steps: readonly Step[];
   readonly #logger: Pick<Logger, 'error'>;
+  readonly #relay: Pick<ChangeRelay, 'tell'> | undefined;
   readonly #ways = new Map<string, Way | undefined>();
 
-  /** @param steps the first is nearest to the client */
-  constructor(steps: readonly Step[], logger: Pick<Logger, 'error'>) {
+  /**
+   * @param steps the first is nearest to the client
+   * @param relay tells other nodes of changes
+   */
+  constructor(steps: readonly Step[], logger: Pick<Logger, 'error'>, relay?: Pick<ChangeRelay, 'tell'>) {
     this.#steps = steps;
     this.#logger = logger;
+    this.#relay = relay;
   }
 
   /**
@@ -58,6 +63,8 @@ export class Chain {
   /** Reports a change to the steps. */
   hear(notification: Message, behind: object): void {
     for (const step of this.#steps) step.hear?.(notification, behind);
+    const change = this.#relay && changeOf(notification);
+    if (change) this.#relay?.tell(change);
   }
 
   #through(steps: readonly Step[]): Way {

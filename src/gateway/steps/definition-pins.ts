@@ -47,6 +47,11 @@ export interface DefinitionPinsOptions {
   store: PinStore;
   /** Writes a change to the log and the audit log. */
   noteChanged(change: DefinitionChange): void;
+  /**
+   * Calls back when an operator has accepted or forgotten pins of the route.
+   * @returns ends it
+   */
+  onReplaced?: ((replaced: () => void) => () => void) | undefined;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -63,10 +68,18 @@ const maxOfKind = 2000;
 /** The pins of a route: each definition as it was first seen or last accepted by the operator (T-160, T-210). */
 export class DefinitionPins {
   readonly #options: DefinitionPinsOptions;
+  readonly #unlisten: (() => void) | undefined;
   #known: Promise<Map<DefinitionKind, Map<string, Pinned>>> | undefined;
 
   constructor(options: DefinitionPinsOptions) {
     this.#options = options;
+    this.#unlisten = options.onReplaced?.(() => {
+      this.#known = undefined;
+    });
+  }
+
+  close(): void {
+    this.#unlisten?.();
   }
 
   /**

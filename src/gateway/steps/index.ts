@@ -1,10 +1,11 @@
 import type { ShareCounts } from '../../collections/window-counts.ts';
+import type { ChangeRelay } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, PersonalCredentials } from '../credentials/credentials.ts';
 import { type AllowedNames, createAllowedNames, createReadOnly } from './allowed-names.ts';
 import { ArgumentChecks, createCheckedArguments } from './argument-checks.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, type CircuitRelay, createBreaker } from './breaker.ts';
 import { createCache } from './cache.ts';
 import { type CallLimitRule, createCallLimits, createTimeLimit } from './call-limits.ts';
 import { createCleaning } from './cleaning.ts';
@@ -62,6 +63,10 @@ export interface StepsOptions {
   areGuarded?: boolean;
   /** Shares the counts of calls with other nodes. */
   shareCalls?: ShareCounts | undefined;
+  /** Brings changes that the server reported to other nodes. */
+  relay?: Pick<ChangeRelay, 'listen'> | undefined;
+  /** Carries the state of the circuit breaker to other nodes and back. */
+  circuits?: CircuitRelay | undefined;
   logger: Logger;
   nowMs?: () => number;
 }
@@ -70,13 +75,12 @@ export interface StepsOptions {
 interface Guards {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;
-}
-
-/** The steps of a backend, and their status for an operator. */
-export interface Steps extends Guards {
   /** Releases the resources of the steps. */
   close(): void;
 }
+
+/** The steps of a backend, and their status for an operator. */
+export type Steps = Guards;
 
 /** Creates the guards of a backend: rejected credentials, the circuit breaker, the time limit. */
 export function createGuards({
@@ -86,8 +90,12 @@ export function createGuards({
   isOneForAll,
   isPersonal,
   refusable,
+  circuits,
   nowMs = () => performance.now(),
-}: Pick<StepsOptions, 'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal' | 'refusable'> & {
+}: Pick<
+  StepsOptions,
+  'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal' | 'refusable' | 'circuits'
+> & {
   policy: Pick<Policy, 'breaker' | 'timeLimitSeconds' | 'longestSeconds'>;
 }): Guards {
   const { failures, windowSeconds, openSeconds } = policy.breaker;
@@ -96,6 +104,7 @@ export function createGuards({
     isOneForAll,
     isPersonal,
     limits: { failures, windowMs: windowSeconds * 1000, openMs: openSeconds * 1000 },
+    relay: circuits,
     logger,
     nowMs,
   });
@@ -104,7 +113,7 @@ export function createGuards({
     longestMs: policy.longestSeconds * 1000,
   });
   const first = refusable ? [createRefusedCredentials(refusable)] : [];
-  return { list: [...first, breaker, timeLimit], breaker };
+  return { list: [...first, breaker, timeLimit], breaker, close: () => breaker.close() };
 }
 
 /** Creates the steps of a backend, in the order in which a request passes them. */
@@ -118,17 +127,18 @@ export function createSteps(options: StepsOptions): Steps {
     logger,
     nowMs = () => performance.now(),
   } = options;
-  const { list: guards, breaker } = createGuards(options);
+  const { list: guards, breaker, close: closeGuards } = createGuards(options);
   const definitions = new ToolDefinitions(nowMs);
   const others = {
     prompt: new ToolDefinitions(nowMs, 'prompts/list'),
     template: new ToolDefinitions(nowMs, 'resources/templates/list'),
   };
-  const pinning = pins && { pins: new DefinitionPins(pins), onChange: policy.onToolChange, logger };
+  const pinned = pins && new DefinitionPins(pins);
+  const pinning = pinned && { pins: pinned, onChange: policy.onToolChange, logger };
   const checks = new ArgumentChecks();
   const cache = createCache({ ...keeping, listMs: secondsToMs(keeping.listSeconds) }, nowMs);
   const stopHearing = credentials?.onChange((account) => cache.forgetAccount(accountKeyPrefix(account)));
-  const list = [
+  const list: Step[] = [
     ...(options.ownership ? [options.ownership] : []),
     createAllowedNames(policy),
     ...(policy.readOnly ? [createReadOnly(definitions)] : []),
@@ -142,11 +152,22 @@ export function createSteps(options: StepsOptions): Steps {
     ...(pinning && !options.areGuarded ? [createInstructionPinning(pinning)] : []),
     forgetting([definitions, others.prompt, others.template]),
   ];
+  const unlisten = options.relay?.listen(
+    (change) => {
+      for (const step of list) step.hear?.({ jsonrpc: '2.0', ...change });
+    },
+    () => {
+      for (const step of list) step.hearAll?.();
+    },
+  );
   return {
     list,
     breaker,
     close() {
+      unlisten?.();
       stopHearing?.();
+      pinned?.close();
+      closeGuards();
       checks.close();
     },
   };
@@ -163,13 +184,12 @@ function secondsToMs(seconds: number | undefined): number | undefined {
 export function createMemberPinning(
   key: string,
   { pins, policy, logger }: { pins: Memory; policy: Pick<Policy, 'onToolChange'>; logger: Logger },
-): Step {
-  return createInstructionPinning({
-    pins: new DefinitionPins(pins),
-    onChange: policy.onToolChange,
-    server: key,
-    logger,
+): { step: Step; close(): void } {
+  const pinned = new DefinitionPins(pins);
+  const step = createInstructionPinning({
+    ...{ pins: pinned, onChange: policy.onToolChange, server: key, logger },
   });
+  return { step, close: () => pinned.close() };
 }
 
 /** Forgets known definitions when the server reports a change. */
@@ -179,6 +199,9 @@ function forgetting(definitions: readonly ToolDefinitions[]): Step {
     answer: (request, _passing, next) => next(request),
     hear(notification, behind) {
       for (const each of definitions) each.hear(notification, behind);
+    },
+    hearAll() {
+      for (const each of definitions) each.forgetAll();
     },
   };
 }

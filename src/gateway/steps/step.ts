@@ -65,8 +65,13 @@ export interface Step {
    * not read.
    */
   relay?(said: Message): Message | { refusal: JsonRpcError };
-  /** Takes note of a change that the server reports: of its lists, or of a resource. */
-  hear?(notification: Message, behind: object): void;
+  /**
+   * Takes note of a change that the server reports: of its lists, or of a resource.
+   * @param behind absent if the server reported it to another node
+   */
+  hear?(notification: Message, behind?: object): void;
+  /** Takes note that changes may have been lost: everything counts as changed. */
+  hearAll?(): void;
 }
 
 /** Target of a request: one tool, prompt or resource. */

@@ -52,7 +52,7 @@ const changesOf = {
 export class ToolDefinitions {
   readonly #nowMs: () => number;
   readonly #method: keyof typeof changesOf;
-  readonly #behind = new WeakMap<object, Map<string, Read>>();
+  #behind = new WeakMap<object, Map<string, Read>>();
 
   /** @param method method of the list */
   constructor(nowMs: () => number, method: keyof typeof changesOf = 'tools/list') {
@@ -96,9 +96,15 @@ export class ToolDefinitions {
     return ofName(tools, name);
   }
 
-  /** Forgets the lists of a server that reports a change. */
-  hear({ method }: Message, behind: object): void {
-    if (method === changesOf[this.#method]) this.#behind.delete(behind);
+  /** Forgets the lists of a server that reports a change; of all if it reported it to another node. */
+  hear({ method }: Message, behind?: object): void {
+    if (method !== changesOf[this.#method]) return;
+    if (behind) this.#behind.delete(behind);
+    else this.forgetAll();
+  }
+
+  forgetAll(): void {
+    this.#behind = new WeakMap();
   }
 }
 

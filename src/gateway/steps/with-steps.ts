@@ -7,6 +7,7 @@ import {
 import type {
   Backend,
   Call,
+  ChangeRelay,
   Answer as HttpAnswer,
   McpLike,
   Message,
@@ -125,13 +126,15 @@ function withHttp(answer: Answer, given: HttpAnswer | undefined): HttpAnswer {
  * Puts steps before the servers of a source. Requests and their responses pass through them; notifications,
  * cancellations and requests of the server pass unchanged.
  * @param steps the first is nearest to the client
+ * @param relay tells other nodes of changes, whose steps forget what they know then
  */
 export function withSteps(
   source: ServerSource,
   steps: readonly Step[],
   logger: Pick<Logger, 'error'>,
+  relay?: Pick<ChangeRelay, 'tell'>,
 ): ServerSource {
-  const chain = new Chain(steps, logger);
+  const chain = new Chain(steps, logger, relay);
   const brought = new WeakMap<Backend, Backend>();
   const stepped = (backend: Backend): Backend => {
     const known = brought.get(backend) ?? steppedBackend(backend, chain);

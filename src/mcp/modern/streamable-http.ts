@@ -16,6 +16,7 @@ import {
   type Backend,
   type Call,
   type Caller,
+  type ChangeRelay,
   type Conversations,
   isRecord,
   type Message,
@@ -74,6 +75,8 @@ export interface StreamableHttp2026Options {
   seal: Seal;
   /** Streams that belong to no session, over all transports. */
   streams: StreamLimit;
+  /** Carries what listeners hear to other nodes; absent if there are none. */
+  relay?: ChangeRelay | undefined;
   /** Time without a response after which a stream is opened, in milliseconds. */
   streamAfterMs: number;
   /** Epoch seconds. */
@@ -87,7 +90,7 @@ export interface StreamableHttp2026Options {
  */
 export function createStreamableHttp2026(options: StreamableHttp2026Options): StreamableHttp2026 {
   const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, served, now } = options;
-  const listeners = createListeners({ streams, accessWatch });
+  const listeners = createListeners({ streams, accessWatch, relay: options.relay });
   const states = createRequestStates({ seal: options.seal, url, now });
   const older = createLegacyBridge({ ...options, publish: listeners.publish });
 

@@ -8,6 +8,7 @@ import type {
   Backend,
   Caller,
   Change,
+  ChangeRelay,
   Discovery,
   RequestMessage,
   SubscriptionFilter,
@@ -23,7 +24,7 @@ export interface Listeners {
    * @returns the error response if there is no stream
    */
   open(call: Listening, backend: Pick<Backend, 'listen'>, discovery: Discovery): Answer | undefined;
-  /** Notifies all listeners of a change. */
+  /** Notifies all listeners of a change, also those at other nodes. */
   publish(change: Change): void;
   /** Ends all streams, each with its result. */
   close(): void;
@@ -41,6 +42,8 @@ export interface ListenersOptions {
   /** Counts the streams of a principal and of all. */
   streams: StreamLimit;
   accessWatch: AccessWatch;
+  /** Absent if there are no other nodes. */
+  relay?: ChangeRelay | undefined;
 }
 
 interface Subscription {
@@ -56,8 +59,18 @@ interface Subscription {
  * the subscription's id, and a server ends the stream with a result.
  * @see MCP 2026-07-28 "Subscriptions" (C5-01, C5-02, T-145)
  */
-export function createListeners({ streams, accessWatch }: ListenersOptions): Listeners {
+export function createListeners({ streams, accessWatch, relay }: ListenersOptions): Listeners {
   const subscriptions = new Set<Subscription>();
+  const tellAll = (change: Change): void => {
+    for (const subscription of subscriptions) {
+      const isForThem = change.account === undefined || change.account === subscription.account;
+      if (isForThem) tell(subscription, change);
+    }
+  };
+  const unlisten = relay?.listen(tellAll, () => {
+    for (const subscription of subscriptions)
+      for (const change of changesIn(subscription.filter)) tell(subscription, change);
+  });
 
   return {
     open({ request, caller, reply }, backend, { capabilities, serverInfo }) {
@@ -93,12 +106,11 @@ export function createListeners({ streams, accessWatch }: ListenersOptions): Lis
       return undefined;
     },
     publish(change) {
-      for (const subscription of subscriptions) {
-        const isForThem = change.account === undefined || change.account === subscription.account;
-        if (isForThem) tell(subscription, change);
-      }
+      tellAll(change);
+      relay?.tell(change);
     },
     close() {
+      unlisten?.();
       for (const subscription of subscriptions) endWithResult(subscription);
     },
   };
@@ -194,6 +206,19 @@ export function honouredFilter(
   if (wish.resourceSubscriptions && can('resources', 'subscribe'))
     honoured.resourceSubscriptions = wish.resourceSubscriptions;
   return honoured;
+}
+
+/** Lists the changes that a client listens to. */
+function changesIn(filter: SubscriptionFilter): Change[] {
+  return [
+    ...lists
+      .filter((list) => filter[`${list}ListChanged`])
+      .map((list) => ({ method: `notifications/${list}/list_changed` })),
+    ...(filter.resourceSubscriptions ?? []).map((uri) => ({
+      method: 'notifications/resources/updated',
+      params: { uri },
+    })),
+  ];
 }
 
 /** Returns true if a client listens to a change. */

@@ -1,5 +1,5 @@
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
-import type { Conversations, InitializeParams, JsonRpcError, Listener } from '../protocol.ts';
+import type { Change, Conversations, InitializeParams, JsonRpcError, Listener } from '../protocol.ts';
 import { type ConversationsOptions, createDedicatedConversations } from './dedicated-conversations.ts';
 import { allCapabilities, anyCapabilities, readAbilities } from './negotiation.ts';
 import { connectFailure, requireServer } from './server-factory.ts';
@@ -13,9 +13,17 @@ import { SharedServer } from './shared-server.ts';
 export function createConversations(options: ConversationsOptions): Conversations {
   const { sharing } = options.source;
   if (sharing === 'account') return createPrincipalConversations(options);
-  return sharing === 'each' || sharing === 'principal'
-    ? createDedicatedConversations(options)
-    : createSharedConversations(options);
+  if (sharing === 'each' || sharing === 'principal') return createDedicatedConversations(options);
+  const { relay, ...own } = options;
+  const shared = createSharedConversations({ ...own, tell: relay && ((change) => relay.tell(change)) });
+  const unlisten = relay?.listen(shared.hear, shared.hearAll);
+  return {
+    open: shared.open,
+    close() {
+      unlisten?.();
+      return shared.close();
+    },
+  };
 }
 
 /** Options of {@link createPrincipalConversations}. */
@@ -26,7 +34,7 @@ export interface PrincipalConversationsOptions extends ConversationsOptions {
 
 /** The conversations of one principal with the same client capabilities. */
 interface Own {
-  conversations: Conversations;
+  conversations: SharedConversations;
   /** Number of servers that are open or being opened. */
   open: number;
   idle?: NodeJS.Timeout;
@@ -39,11 +47,20 @@ interface Own {
  * all clients of an account instead, and is told all capabilities.
  */
 export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
-  const { source, logger, idleMs = 300_000 } = options;
+  const { source, relay, logger, idleMs = 300_000 } = options;
   const isOfAccount = source.sharing === 'account';
   const principals = new Map<string, Own>();
 
-  const enter = (key: string, make: () => Conversations): Own => {
+  const unlisten =
+    isOfAccount &&
+    relay?.listen(
+      (change) => principals.get(change.account ?? '')?.conversations.hear(change),
+      () => {
+        for (const { conversations } of principals.values()) conversations.hearAll();
+      },
+    );
+
+  const enter = (key: string, make: () => SharedConversations): Own => {
     const own = principals.get(key) ?? { conversations: make(), open: 0 };
     principals.set(key, own);
     clearTimeout(own.idle);
@@ -86,6 +103,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
             sharing: source.sharing,
             create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),
           },
+          tell: isOfAccount && relay ? (change) => relay.tell({ ...change, account: key }) : undefined,
           logger,
         }),
       );
@@ -116,6 +134,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
       }
     },
     async close() {
+      if (unlisten) unlisten();
       const all = [...principals.values()];
       principals.clear();
       for (const { idle } of all) clearTimeout(idle);
@@ -125,17 +144,27 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
 }
 
 /** Options of {@link createSharedConversations}. */
-export interface SharedConversationsOptions extends ConversationsOptions {
+export interface SharedConversationsOptions extends Omit<ConversationsOptions, 'relay'> {
   /** Client capabilities declared to the server; all by default. */
   capabilities?: Record<string, unknown>;
+  /** See `SharedServerOptions`. */
+  tell?: ((change: Change) => void) | undefined;
+}
+
+/** Conversations that share one server. */
+interface SharedConversations extends Conversations {
+  /** Notifies them of a change at another node, if there is a server. */
+  hear(change: Change): void;
+  /** Notifies them of all that may have changed. */
+  hearAll(): void;
 }
 
 /**
  * Creates conversations that share one server. The server is made, connected and initialized for the first of them, and
  * made again after it closed. A ready-made server cannot be made again.
  */
-function createSharedConversations(options: SharedConversationsOptions): Conversations {
-  const { source, logger, capabilities = allCapabilities } = options;
+function createSharedConversations(options: SharedConversationsOptions): SharedConversations {
+  const { source, tell, logger, capabilities = allCapabilities } = options;
   let starting: Promise<SharedServer | { error: JsonRpcError }> | undefined;
   let wasStarted = false;
 
@@ -145,7 +174,7 @@ function createSharedConversations(options: SharedConversationsOptions): Convers
         'The MCP server was closed, and it cannot be made again. Bring a function that makes it.',
       );
     const made = requireServer(await source.create({ era: 'legacy' }));
-    const shared = new SharedServer(made, { capabilities, logger, source });
+    const shared = new SharedServer(made, { capabilities, logger, source, tell });
     const error = await shared.start().catch(async (failure: unknown) => {
       if (source.sharing === 'single') throw connectFailure(failure);
       await shared.close();
@@ -171,7 +200,16 @@ function createSharedConversations(options: SharedConversationsOptions): Convers
     }
   };
 
+  const withRunning = (work: (shared: SharedServer) => void): void => {
+    starting?.then(
+      (shared) => shared instanceof SharedServer && work(shared),
+      () => undefined,
+    );
+  };
+
   return {
+    hear: (change) => withRunning((shared) => shared.hear(change)),
+    hearAll: () => withRunning((shared) => shared.hearAll()),
     async open(initialize, _sender, listener) {
       const shared = await running();
       if (!(shared instanceof SharedServer)) return shared;

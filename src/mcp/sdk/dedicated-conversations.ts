@@ -3,6 +3,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import {
+  type ChangeRelay,
   type Conversation,
   type Conversations,
   type InitializeParams,
@@ -35,6 +36,8 @@ import { requireNewServer } from './server-factory.ts';
 /** Options of conversations. */
 export interface ConversationsOptions {
   source: ServerSource;
+  /** Carries changes of shared servers to other nodes; absent if there are none. */
+  relay?: ChangeRelay | undefined;
   logger: Logger;
 }
 

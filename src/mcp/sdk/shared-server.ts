@@ -1,6 +1,7 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Logger } from '../../observability/logger.ts';
 import {
+  type Change,
   type InitializeParams,
   type InitializeResult,
   isElsewhere,
@@ -12,6 +13,7 @@ import {
   type Sender,
   type ServerSource,
 } from '../protocol.ts';
+import { changeOf, changesOfLists } from '../reading/changes.ts';
 import { MultiplexedTransport } from './multiplexed-transport.ts';
 import { checkAnswered, negotiateRevision } from './negotiation.ts';
 
@@ -27,6 +29,8 @@ export interface SharedServerOptions {
   capabilities: InitializeParams['capabilities'];
   /** Source of the server. */
   source: Pick<ServerSource, 'sharing'>;
+  /** Tells other nodes of a change; absent if there are none. */
+  tell?: ((change: Change) => void) | undefined;
   logger: Logger;
 }
 
@@ -57,12 +61,14 @@ export class SharedServer {
   readonly subscriptions = new Subscriptions<Guest>();
   readonly #logger: Logger;
   readonly #capabilities: InitializeParams['capabilities'];
+  readonly #tell: SharedServerOptions['tell'];
   #result: InitializeResult | undefined;
   /** Responses to `initialize`, by the agreed revision. */
   readonly #results = new Map<string, InitializeResult>();
 
-  constructor(server: McpLike, { capabilities, source, logger }: SharedServerOptions) {
+  constructor(server: McpLike, { capabilities, source, tell, logger }: SharedServerOptions) {
     this.server = server;
+    this.#tell = tell;
     this.#capabilities = capabilities;
     this.#logger = logger;
     this.isForEveryone = source.sharing === 'everyone';
@@ -128,7 +134,26 @@ export class SharedServer {
     }
   }
 
+  /** Notifies the conversations of a change at another node. */
+  hear(told: Change): void {
+    const change = changeOf({ jsonrpc: '2.0', ...told });
+    if (change) this.#notify({ jsonrpc: '2.0', ...change });
+  }
+
+  /** Notifies the conversations of all that may have changed. */
+  hearAll(): void {
+    for (const notification of changesOfLists(this.#result?.capabilities)) this.#notify(notification);
+    for (const uri of this.subscriptions.uris())
+      this.#notify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } });
+  }
+
   #announce(notification: Message): void {
+    this.#notify(notification);
+    const change = this.#tell && changeOf(notification);
+    if (change) this.#tell?.(change);
+  }
+
+  #notify(notification: Message): void {
     const { method, params } = notification;
     if (method === 'notifications/resources/updated')
       for (const conversation of this.subscriptions.of(params?.uri)) conversation.hear(notification);
@@ -163,6 +188,11 @@ export class Subscriptions<Subscriber> {
     subscribers?.delete(subscriber);
     if (subscribers?.size === 0) this.#byUri.delete(uri);
     return this.#byUri.has(uri);
+  }
+
+  /** Returns the subscribed resources. */
+  uris(): unknown[] {
+    return [...this.#byUri.keys()];
   }
 
   /** Returns the present subscribers. */

@@ -34,7 +34,7 @@ import { createClientDocumentStore, createClientStore, createInvitationStore } f
 import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
-import { createNodeStore } from './stores/nodes.ts';
+import { createNodeMessageStore, createNodeStore } from './stores/nodes.ts';
 import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
@@ -153,6 +153,7 @@ async function createStorage(
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer, marks),
     nodes: createNodeStore(db, writer),
+    nodeMessages: createNodeMessageStore(db, writer, marks),
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),

@@ -23,7 +23,7 @@ import {
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
-import { createNodeStore } from './stores/nodes.ts';
+import { createNodeMessageStore, createNodeStore } from './stores/nodes.ts';
 import { createSealedRows } from './stores/sealed-rows.ts';
 import { createUpstreamStore } from './stores/upstreams.ts';
 import { createSweeper } from './sweep.ts';
@@ -80,6 +80,7 @@ export function openSqliteStorage(
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     nodes: createNodeStore(db, writer),
+    nodeMessages: createNodeMessageStore(db, writer),
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),

@@ -8,10 +8,12 @@ const hash = (digit: string): string => digit.repeat(64);
 it('changes of definitions are accepted by the hashes that were seen, and each is recorded with its hash (T-197)', async () => {
   const { definitionPins } = await openForTest(openNewDatabase);
   const events: unknown[] = [];
+  const told: string[] = [];
   const pins = administerDefinitionPins(
     definitionPins,
     () => 7,
     async (event, details) => void events.push([event, details]),
+    async (route) => void told.push(route),
   );
   await definitionPins.add('notes', [{ kind: 'tool', name: 'read', hash: hash('1') }], 1);
   await definitionPins.noteChange('notes', { kind: 'tool', name: 'read', hash: hash('2') }, 2);
@@ -32,4 +34,5 @@ it('changes of definitions are accepted by the hashes that were seen, and each i
     ['definition.accepted', { route: 'notes', kind: 'tool', name: 'read', hash: hash('3') }],
     ['definition.forgotten', { route: 'notes' }],
   ]);
+  expect(told).toEqual(['notes', 'notes']);
 });

@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { Circuit, createBreaker } from '../../../src/gateway/steps/breaker.ts';
+import {
+  Circuit,
+  type CircuitRelay,
+  type CircuitState,
+  createBreaker,
+} from '../../../src/gateway/steps/breaker.ts';
 import type { RequestMessage } from '../../../src/mcp/protocol.ts';
 import { stepped } from './support/stepped.ts';
 
 const limits = { failures: 3, windowMs: 10_000, openMs: 5000 };
 
 /** A server whose tool "bad" fails as a backend, as does one named as a failure, and whose others answer. */
-function start({ isOneForAll = true, isPersonal = false } = {}) {
+function start({
+  isOneForAll = true,
+  isPersonal = false,
+  relay = undefined as CircuitRelay | undefined,
+} = {}) {
   const clock = { ms: 0 };
   const told: string[] = [];
   const tell = (_fields: unknown, text?: string): void => void told.push(String(text));
@@ -16,6 +25,7 @@ function start({ isOneForAll = true, isPersonal = false } = {}) {
     isOneForAll,
     isPersonal,
     limits,
+    relay,
     logger,
     nowMs: () => clock.ms,
   });
@@ -216,5 +226,53 @@ describe('circuits', () => {
       for (let count = 0; count < 20; count++) four.failed('a');
       expect([four.failed('b'), four.failed('b')]).toEqual([false, true]);
     });
+  });
+});
+
+/** Relays of two nodes, linked without delay. */
+function linkCircuits(): [CircuitRelay, CircuitRelay] {
+  const ends: ((state: CircuitState) => void)[][] = [[], []];
+  const relay = (own: number, other: number): CircuitRelay => ({
+    tell(state) {
+      for (const hear of ends[other] ?? []) hear(state);
+    },
+    listen(hear) {
+      ends[own]?.push(hear);
+      return () => {
+        ends[own] = [];
+      };
+    },
+  });
+  return [relay(0, 1), relay(1, 0)];
+}
+
+describe('the breakers of two nodes', () => {
+  it('leave a server alone together, for an account and for all, until one of them gets an answer (T-157)', async () => {
+    const [relayHere, relayThere] = linkCircuits();
+    const [here, there] = [start({ relay: relayHere }), start({ relay: relayThere })];
+    const [ann, bob] = [await here.talk({ subject: 'ann' }), await here.talk({ subject: 'bob' })];
+    const eve = await there.talk({ subject: 'eve' });
+    for (const one of [ann, bob, ann]) await one.ask('tools/call', { name: 'backend_unreachable' });
+    expect(there.breaker.status()).toEqual({ isOpenForAll: true, accounts: 0 });
+    expect((await eve.ask('tools/call', { name: 'good' })).error?.data).toMatchObject({
+      reason: 'backend_resting',
+    });
+    there.clock.ms = 5000;
+    expect((await eve.ask('tools/call', { name: 'good' })).result).toBeDefined();
+    expect(here.breaker.status().isOpenForAll).toBe(false);
+    await fails(ann.ask);
+    expect(there.breaker.status()).toEqual({ isOpenForAll: false, accounts: 1 });
+    there.breaker.close();
+    for (let count = 0; count < 3; count++) await fails(bob.ask);
+    expect([here.breaker.status().accounts, there.breaker.status().accounts]).toEqual([2, 1]);
+  });
+
+  it('are open no longer than their own limit, whatever another node says', async () => {
+    const [relayHere, relayThere] = linkCircuits();
+    const there = start({ relay: relayThere });
+    const ann = await there.talk();
+    relayHere.tell({ openMs: 1e9 });
+    there.clock.ms = limits.openMs;
+    expect((await ann.ask('tools/call', { name: 'good' })).result).toBeDefined();
   });
 });

@@ -264,3 +264,19 @@ describe('kept answers', () => {
     });
   });
 });
+
+it('An answer is forgotten, and one on its way is not kept, if changes may have been lost', async () => {
+  const { cache, gives, result, asked, ask } = start();
+  gives(() => good({ contents: [] }));
+  await result('ann', { method: 'resources/read', params: { uri: 'test://a' } });
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  gives(() => promise);
+  const { answer } = ask('ann');
+  cache.hearAll?.();
+  resolve(good({ tools: [] }));
+  await answer;
+  gives(() => good({}));
+  await result('ann');
+  await result('ann', { method: 'resources/read', params: { uri: 'test://a' } });
+  expect(asked()).toBe(4);
+});

@@ -43,4 +43,22 @@ describe('the chain of steps', () => {
     expect(error).toEqual({ code: -32603, message: 'Internal error' });
     expect(JSON.stringify(log)).toContain('secret cause');
   });
+
+  it('tells other nodes of a change that a server reports, after its own steps, and of nothing else', () => {
+    const told: unknown[] = [];
+    const step: Step = {
+      cares: () => false,
+      answer: (request, _passing, next) => next(request),
+      hear: ({ method }) => void told.push(method),
+    };
+    const chain = new Chain([step], { error: () => undefined }, { tell: (change) => told.push(change) });
+    const params = { uri: 'test://a', extra: 'x' };
+    chain.hear({ jsonrpc: '2.0', method: 'notifications/resources/updated', params }, {});
+    chain.hear({ jsonrpc: '2.0', method: 'notifications/message' }, {});
+    expect(told).toEqual([
+      'notifications/resources/updated',
+      { method: 'notifications/resources/updated', params: { uri: 'test://a' } },
+      'notifications/message',
+    ]);
+  });
 });

@@ -122,4 +122,24 @@ describe('pinned definitions', () => {
     expect(await review(pins, { name: 'big', description: 'x'.repeat(300_000) })).toEqual(['big']);
     expect([told, await storage.definitionPins.list('notes')]).toEqual([[], []]);
   });
+
+  it('are read again when an operator has replaced them, so that what was forgotten is pinned anew', async () => {
+    let replace: () => void = () => undefined;
+    let isEnded = false;
+    const { pins, storage } = await pinDefinitions(undefined, (replaced) => {
+      replace = replaced;
+      return () => {
+        isEnded = true;
+      };
+    });
+    await review(pins, read);
+    await storage.definitionPins.forget('notes', {});
+    await review(pins, read);
+    expect(await storage.definitionPins.list('notes')).toEqual([]);
+    replace();
+    await review(pins, read);
+    expect(await storage.definitionPins.list('notes')).toHaveLength(1);
+    pins.close();
+    expect(isEnded).toBe(true);
+  });
 });

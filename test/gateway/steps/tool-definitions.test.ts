@@ -19,7 +19,7 @@ function start(list: (request: RequestMessage) => object) {
     }),
     hear: (notification, behind) => definitions.hear(notification, behind),
   };
-  return { clock, ...stepped([step], { 'tools/list': list }) };
+  return { clock, definitions, ...stepped([step], { 'tools/list': list }) };
 }
 
 const pages = ({ params }: RequestMessage) =>
@@ -127,5 +127,20 @@ describe('the definitions of a server', () => {
       isGiven = true;
       expect(await waiting).toEqual({ tool: { name: 'a' } });
     });
+  });
+
+  it('are read again if the server told another node of a change, or changes may have been lost', async () => {
+    const { talk, server, definitions } = start(pages);
+    const { ask } = await talk();
+    await ask('tools/call', { name: 'a' });
+    definitions.hear({ jsonrpc: '2.0', method: 'notifications/prompts/list_changed' });
+    await ask('tools/call', { name: 'a' });
+    expect(server.requests('tools/list')).toHaveLength(2);
+    definitions.hear({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await ask('tools/call', { name: 'a' });
+    expect(server.requests('tools/list')).toHaveLength(4);
+    definitions.forgetAll();
+    await ask('tools/call', { name: 'a' });
+    expect(server.requests('tools/list')).toHaveLength(6);
   });
 });

@@ -11,6 +11,7 @@ import {
   startModern,
 } from '../support/modern-endpoint.ts';
 import { addTools } from '../support/modern-tools.ts';
+import { linkRelays } from '../support/relays.ts';
 
 interface Heard extends RpcAnswer {
   method?: string;
@@ -137,7 +138,7 @@ describe('listening', () => {
     const streams = createStreamLimit(1, 3);
     const endpoint = await startModern(shared, { streams });
     await listen(endpoint, 'ann', everything);
-    const issuer = new URL(endpoint.url).origin;
+    const issuer = 'https://example.com';
     const ann = principalKey({ issuer, subject: 'ann', clientId: 'client-1' });
     expect(streams.begin(ann)).toMatchObject({ reason: 'too_many_streams' });
   });
@@ -184,5 +185,47 @@ describe('listening', () => {
     const endpoint = await startModern(shared);
     const response = await endpoint.call('ann', 'subscriptions/listen', {});
     expect((await readAnswer(response)).error?.code).toBe(-32602);
+  });
+});
+
+describe('listeners of two nodes', () => {
+  async function startTwo(source: ServerSource) {
+    const relays = linkRelays();
+    const here = await startModern(source, { relay: relays.here });
+    const there = await startModern(source, { relay: relays.there });
+    return { ...relays, here, there };
+  }
+
+  it('hear the same changes, each once, and data of an account only its own clients (T-145)', async () => {
+    const { here, there, told } = await startTwo(each);
+    const listeners = await Promise.all([
+      listen(here, 'ann', everything),
+      listen(there, 'ann', everything),
+      listen(there, 'bob', everything),
+    ]);
+    await change(here, 'ann');
+    const [own, other, foreign] = listeners;
+    const all = ['subscriptions/acknowledged', 'tools/list_changed', 'resources/updated'];
+    await vi.waitFor(() => {
+      for (const listener of [own, other]) expect(methodsOf(listener?.heard ?? [])).toEqual(all);
+    });
+    await vi.waitFor(() => expect(methodsOf(foreign?.heard ?? [])).toEqual(all.slice(0, 2)));
+    expect(told.map(({ account }) => account === undefined)).toEqual([true, false]);
+  });
+
+  it('hear of all that they listen to if changes may have been lost, and nothing once they have left', async () => {
+    const { there, lose } = await startTwo(shared);
+    const all = await listen(there, 'ann', everything);
+    const tools = await listen(there, 'ann', { toolsListChanged: true });
+    lose();
+    await vi.waitFor(() => expect(all.heard.length).toBeGreaterThanOrEqual(3));
+    await vi.waitFor(() =>
+      expect(methodsOf(tools.heard)).toEqual(['subscriptions/acknowledged', 'tools/list_changed']),
+    );
+    expect(methodsOf(all.heard).filter((method) => method === 'resources/updated')).toHaveLength(1);
+    await there.close();
+    lose();
+    await vi.waitFor(() => expect(tools.heard.at(-1)).toHaveProperty('result'));
+    expect(tools.heard).toHaveLength(3);
   });
 });

@@ -131,7 +131,7 @@ export async function startModern(
     const scopes = String(req.headers['x-scopes'] ?? 'notes:read').split(' ');
     const subject = String(req.headers['x-subject']);
     const authInfo: AuthInfo = {
-      issuer: origin,
+      issuer: 'https://example.com',
       subject,
       clientId: 'client-1',
       scopes,

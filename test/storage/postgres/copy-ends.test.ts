@@ -16,6 +16,7 @@ import * as sqlite from '../../../src/storage/sqlite/index.ts';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
+import { settled } from '../contract/nodes.ts';
 import { fillInstallation } from '../filled-installation.ts';
 import { connectTo } from './subject.ts';
 
@@ -40,7 +41,13 @@ describe('a database that is copied from', () => {
     await expect(openCopySource(place)).rejects.toThrow(
       /^The database is in use by a server or command on 127\.0\.0\.1\. Stop every server first/,
     );
-    await storage.nodes.beat({ id: 'node', address: '10.0.0.7:7000', version: '1', startedAt: 1 });
+    await storage.nodes.beat({
+      id: 'node',
+      address: '10.0.0.7:7000',
+      version: '1',
+      startedAt: 1,
+      ...settled,
+    });
     await expect(openCopySource({ ...place, pooled: true })).rejects.toThrow(
       'The database is in use by the node 10.0.0.7:7000.',
     );

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgresStorage } from '../../../../src/storage/postgres/index.ts';
-import { describeNodes } from '../../contract/nodes.ts';
+import { describeNodes, settled } from '../../contract/nodes.ts';
 import { openNewDatabase, usePostgres } from '../subject.ts';
 
 const server = usePostgres();
@@ -17,7 +17,7 @@ it('a node renews its lease while another one writes for long', async () => {
   onTestFinished(() => other.end());
   await other.query('BEGIN; UPDATE commit_order SET commits = commits + 1');
   const begun = performance.now();
-  await storage.nodes.beat({ id: 'a', address: '10.0.0.1:1', version: '1', startedAt: 1 });
+  await storage.nodes.beat({ id: 'a', address: '10.0.0.1:1', version: '1', startedAt: 1, ...settled });
   expect(performance.now() - begun).toBeLessThan(2_000);
   expect(await storage.nodes.list()).toHaveLength(1);
   await other.query('ROLLBACK');
