@@ -1,5 +1,6 @@
 import { credentialChangeRetentionSeconds } from '../backends.ts';
 import { clientLifetimes, documentRetentionSeconds } from '../clients.ts';
+import { deadNodeSeconds } from '../nodes.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
 import type { Writer } from './connection/writer.ts';
 
@@ -48,11 +49,15 @@ const statements: readonly string[] = [
   removeBatch('client_documents', `fetched_at < $1::bigint - ${documentRetentionSeconds}`),
   // A writer looks for its mark within seconds of a lost commit. The server has set the time.
   removeBatch('commit_marks', `at < least(to_timestamp($1), clock_timestamp()) - interval '1 day'`),
+  removeBatch(
+    'nodes',
+    `beat_at < least(to_timestamp($1), clock_timestamp()) - interval '${deadNodeSeconds} seconds'`,
+  ),
 ];
 
 /**
  * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions, credential
- * changes and marks of commits that are no longer used.
+ * changes, marks of commits and nodes that are no longer used.
  * @returns removes rows that expired before a time (epoch seconds) and returns their number
  */
 export function createSweeper(writer: Pick<Writer, 'write'>): (nowSeconds: number) => Promise<number> {

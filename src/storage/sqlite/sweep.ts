@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { credentialChangeRetentionSeconds } from '../backends.ts';
 import { clientLifetimes, documentRetentionSeconds } from '../clients.ts';
+import { deadNodeSeconds } from '../nodes.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
 import type { Writer } from './connection/writer.ts';
 
@@ -18,8 +19,8 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 }
 
 /**
- * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions and
- * credential changes that are no longer used.
+ * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions, credential
+ * changes and nodes that are no longer used.
  * @returns removes rows that expired before a time (epoch seconds) and returns their number
  */
 export function createSweeper(
@@ -68,6 +69,10 @@ export function createSweeper(
     db.prepare(
       `DELETE FROM client_documents WHERE url IN (SELECT url FROM client_documents
          WHERE fetched_at < ? - ${documentRetentionSeconds} LIMIT ${batchSize})`,
+    ),
+    db.prepare(
+      `DELETE FROM nodes WHERE id IN (SELECT id FROM nodes
+         WHERE beat_at_ms < (min(?, unixepoch()) - ${deadNodeSeconds}) * 1000 LIMIT ${batchSize})`,
     ),
   ];
   return async (nowSeconds) => {

@@ -2,7 +2,8 @@ import { leaseSeconds, type NodeRow, type NodeStore } from '../../nodes.ts';
 import type { Database } from '../connection/database.ts';
 import type { Writer } from '../connection/writer.ts';
 
-const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
+/** Condition for rows of `nodes`. */
+export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
 
 const columns = 'nodes.id, address, version, started_at AS "startedAt"';
 
@@ -16,7 +17,6 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
          ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
         [id, address, version, startedAt],
       );
-      await db.run("DELETE FROM nodes WHERE beat_at < clock_timestamp() - interval '1 day'");
     },
     leave: (id) =>
       writer.write(

@@ -5,7 +5,8 @@ import type { Writer } from '../connection/writer.ts';
 /** Epoch milliseconds of the machine that all processes of a folder share. */
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-const isAlive = `beat_at_ms > ${now} - ${leaseSeconds * 1000}`;
+/** Condition for rows of `nodes`. */
+export const isAlive = `beat_at_ms > ${now} - ${leaseSeconds * 1000}`;
 
 /** Creates the store of the processes on a SQLite database. */
 export function createNodeStore(db: Database.Database, writer: Writer): NodeStore {
@@ -15,7 +16,6 @@ export function createNodeStore(db: Database.Database, writer: Writer): NodeStor
      VALUES (@id, @address, @version, @startedAt, ${now})
      ON CONFLICT (id) DO UPDATE SET beat_at_ms = excluded.beat_at_ms`,
   );
-  const forgetDead = db.prepare(`DELETE FROM nodes WHERE beat_at_ms < ${now} - 86400000`);
   const leave = db.prepare('DELETE FROM nodes WHERE id = ?');
   const releaseAll = db.prepare('UPDATE mcp_sessions SET node_id = NULL WHERE node_id = ?');
   const list = db.prepare<[], NodeRow>(
@@ -36,11 +36,7 @@ export function createNodeStore(db: Database.Database, writer: Writer): NodeStor
   );
 
   return {
-    beat: (node) =>
-      writer.write(() => {
-        beat.run(node);
-        forgetDead.run();
-      }),
+    beat: (node) => writer.write(() => void beat.run(node)),
     leave: (id) =>
       writer.write(() => {
         releaseAll.run(id);
