@@ -26,16 +26,12 @@ import {
   tooManyRequests,
 } from './http/refusal.ts';
 import { type AccountSessions, createAccountSessions } from './legacy/account-sessions.ts';
-import {
-  createSessionRegistry,
-  type SessionLimits,
-  type SessionOwnership,
-  type SessionsInUse,
-} from './legacy/session-registry.ts';
+import { createSessionRegistry, type SessionLimits, type SessionsInUse } from './legacy/session-registry.ts';
 import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
 import { createStreamableHttp2026 } from './modern/streamable-http.ts';
+import { type Peers, ServedElsewhere } from './peers.ts';
 import { type Conversations, isElsewhere, type Seal, type ServerSource } from './protocol.ts';
 import { createServedMethods, type OpenMethods } from './reading/methods.ts';
 import { checkRestAccept, checkRestMethod, closingConnection, createRestTransport } from './rest/endpoint.ts';
@@ -97,8 +93,9 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const pulse = createPulse(keepAliveMs);
   const sendTogether = createWriteBatcher();
   const transports: McpTransports = createTransports(options);
+  const { peers } = options;
   const at = (serve: Serve, methods: string) =>
-    koaMiddleware({ serve, methods, pulse, sendTogether, held, logger });
+    koaMiddleware({ serve, methods, pulse, sendTogether, held, peers, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -126,6 +123,7 @@ interface KoaMiddlewareOptions {
   pulse: ReturnType<typeof createPulse>;
   sendTogether: WriteBatcher;
   held: HeldBytes;
+  peers: Peers | undefined;
   logger: Logger;
 }
 
@@ -135,6 +133,7 @@ function koaMiddleware({
   pulse,
   sendTogether,
   held,
+  peers,
   logger,
 }: KoaMiddlewareOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
@@ -151,7 +150,10 @@ function koaMiddleware({
       throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
     const { method, req, res } = ctx;
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
-    const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
+    const exchange: Exchange = {
+      ...{ method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply },
+    };
+    if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
       const refusal = await serve(exchange);
       if (isRefusal(refusal)) {
@@ -159,10 +161,14 @@ function koaMiddleware({
         sendRefusal(refusal, reply);
       }
     } catch (error) {
-      if (!reply.isBegun) throw error;
-      logger.error({ err: error }, 'an MCP answer broke off');
-      res.destroy();
+      if (peers && error instanceof ServedElsewhere)
+        await peers.forward(error.processId, req, res, exchange.sent);
+      else if (reply.isBegun) {
+        logger.error({ err: error }, 'an MCP answer broke off');
+        res.destroy();
+      } else throw error;
     }
+    if (peers) delete exchange.sent;
     ctx.respond = false;
   };
 }
@@ -214,8 +220,8 @@ export interface McpTransportsOptions {
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
-  /** Settles which node serves a session; without it this process is the only one. */
-  sessionOwnership?: SessionOwnership;
+  /** The other processes that serve the installation; without them this process is the only one. */
+  peers?: Peers;
   access: AccessWatch;
   /** The APIs of upstreams, for tools; none without it. */
   upstreams?: UpstreamAccess;
@@ -251,7 +257,8 @@ const defaultStreamAfterMs = 400;
 function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
-  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source) };
+  const { peers } = options;
+  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source), isKept: peers !== undefined };
   const { streamAfterMs = defaultStreamAfterMs } = options;
   const served = createServedMethods(options.methods);
   const gateAt = (resource: URL): ScopeGate =>
@@ -276,7 +283,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     conversations: askForLinks(conversations, logger),
     store: options.store,
     ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
-    ...(options.sessionOwnership && { ownership: options.sessionOwnership }),
+    ...(peers && { ownership: peers.sessions }),
     seal,
     access,
     limits: options.sessionLimits,
@@ -308,6 +315,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     seal,
+    ...(peers && { peers }),
     streams,
     streamAfterMs,
     now,
@@ -320,7 +328,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     streams,
-    ...(options.sessionOwnership && { processId: options.sessionOwnership.processId }),
+    ...(peers && { processId: peers.id }),
     logger,
   });
   const rest = createRestTransport({
@@ -340,7 +348,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     if (!toolCallLimit) return serve;
     return async (exchange, posted) => {
       const calledTools = posted?.messages.operations.filter(({ kind }) => kind === 'tool') ?? [];
-      if (!posted || calledTools.length === 0) return serve(exchange, posted);
+      if (!posted || exchange.isCounted || calledTools.length === 0) return serve(exchange, posted);
       const waitSeconds = toolCallLimit.take(
         exchange.authInfo,
         calledTools.map(({ name }) => name),
@@ -365,6 +373,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
   const counted = (serve: Serve): Serve => {
     if (!requestLimit) return serve;
     return async (exchange) => {
+      if (exchange.isCounted) return serve(exchange);
       const waitSeconds = await requestLimit.take(exchange.authInfo);
       return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
     };

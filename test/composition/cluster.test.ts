@@ -3,20 +3,29 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { composeCluster } from '../../src/composition/cluster.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { parseSettings } from '../../src/options.ts';
+import type { NodeStore } from '../../src/storage/nodes.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
 import { testFolder } from '../client/support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 
-async function compose(cluster: object, environment: NodeJS.ProcessEnv = {}) {
-  const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+async function compose(
+  cluster: object,
+  environment: NodeJS.ProcessEnv = {},
+  folder = testFolder(),
+  nodes: Partial<NodeStore> = {},
+) {
+  const storage = openSqliteStorage(`${folder}/gatehouse.db`);
   onTestFinished(() => storage.close());
   const composed = await composeCluster({
     settings: parseSettings({ cluster }),
-    ...{ storage, environment, version: '1' },
+    storage: { ...storage, nodes: { ...storage.nodes, ...nodes } },
+    ...{ environment, version: '1' },
     keys: { audit: 'a key of the installation' },
     findClientAddress: () => '192.0.2.1',
     now: () => 1,
     logger: createLogger('silent'),
   });
+  onTestFinished(() => composed.close());
   return { composed, storage };
 }
 
@@ -24,7 +33,7 @@ describe('the nodes of an installation', () => {
   it('are one process without a port for others: nothing is claimed and nothing forwarded', async () => {
     const { composed, storage } = await compose({});
     const listener = (): void => undefined;
-    expect(composed.ownership).toBeUndefined();
+    expect(composed.peers).toBeUndefined();
     expect(composed.serve(listener)).toBe(listener);
     expect(composed.findClientAddress({} as IncomingMessage)).toBe('192.0.2.1');
     await composed.close();
@@ -49,6 +58,14 @@ describe('the nodes of an installation', () => {
   it('need an address if they listen on all addresses: another node cannot connect to those', async () => {
     for (const host of ['0.0.0.0', '::'])
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
+  });
+
+  it('leave nothing open if they cannot join: neither their port nor the folder is taken', async () => {
+    const folder = testFolder();
+    const port = await freePort();
+    const cut = { beat: () => Promise.reject(new Error('cut off')) };
+    await expect(compose({ port }, {}, folder, cut)).rejects.toThrow('cut off');
+    await expect(compose({ port }, {}, folder)).resolves.toBeDefined();
   });
 
   it('need the variable that is to hold their address', async () => {
