@@ -135,7 +135,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, sessionOwnership: cluster.ownership },
+      ...{ ...shared, authorizationServer, held, box, bus, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Agent, createServer, request, type Server } from 'node:https';
+import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
@@ -21,8 +21,16 @@ const tls = {
 /** Identity that a node names in the handshake. */
 const identity = 'gatehouse-node';
 
-/** Headers of ours: the address of the client as the node that was asked found it, and the node that is meant. */
-const own = { clientAddress: 'x-gatehouse-client-address', node: 'x-gatehouse-node' } as const;
+/**
+ * Headers of ours: the address of the client as the node that was asked found it, the node that is meant, if the node
+ * that was asked has judged the request, and a task of a node itself.
+ */
+const own = {
+  clientAddress: 'x-gatehouse-client-address',
+  node: 'x-gatehouse-node',
+  judged: 'x-gatehouse-judged',
+  task: 'x-gatehouse-task',
+} as const;
 
 /** Headers of one connection (RFC 9110 section 7.6.1), the framing, which each connection has of its own, and ours. */
 const dropped = new Set([
@@ -43,7 +51,7 @@ const aliveMs = 1_000;
 /** Maximum number of sessions whose node is looked for at once; further requests are refused. */
 const maxSearches = 50;
 
-/** Maximum time to connect to another node, in milliseconds. */
+/** Maximum time to connect to another node, in milliseconds; also until it has done a task. */
 const connectMs = 2_000;
 
 /** Returns the key that nodes of an installation share. @param secret one that all nodes have and that never changes */
@@ -57,11 +65,18 @@ export interface NodePort {
   port: number;
   /** Returns the client address of a request that another node has forwarded; undefined for other requests. */
   clientAddressOf(request: IncomingMessage): string | undefined;
+  /** Returns whether another node has forwarded a request after it had counted it and recorded its proof. */
+  isJudged(request: IncomingMessage): boolean;
   /**
    * Serves forwarded requests from now on.
    * @param isFor returns whether requests for a node, by its id, may be served here at this moment
+   * @param endIdleSession ends an MCP session by its key, unless it is in use; returns whether it did
    */
-  serve(listener: RequestListener, isFor: (nodeId: string) => boolean): void;
+  serve(
+    listener: RequestListener,
+    isFor: (nodeId: string) => boolean,
+    endIdleSession: (key: string) => Promise<boolean>,
+  ): void;
   close(): void;
 }
 
@@ -92,14 +107,19 @@ export async function openNodePort({
     port: (server.address() as AddressInfo).port,
     clientAddressOf: (request) =>
       forwarded.has(request) ? String(request.headers[own.clientAddress] ?? 'unknown') : undefined,
-    serve(listener, isFor) {
+    isJudged: (request) => forwarded.has(request) && request.headers[own.judged] !== undefined,
+    serve(listener, isFor, endIdleSession) {
       server.on('request', (request, response) => {
-        if (!isFor(String(request.headers[own.node]))) {
-          refuse(response);
-          return;
-        }
-        forwarded.add(request);
-        listener(request, response);
+        const task = request.headers[own.task];
+        if (!isFor(String(request.headers[own.node]))) refuse(response);
+        else if (task === undefined) {
+          forwarded.add(request);
+          listener(request, response);
+        } else
+          endIdleSession(String(task)).then(
+            (isDone) => response.end(String(isDone)),
+            () => refuse(response),
+          );
       });
     },
     close() {
@@ -116,6 +136,8 @@ export type NamedSession = { key: string } | { nodeId: string };
 export interface ForwardingOptions {
   node: ClusterNode;
   key: Buffer;
+  /** Returns whether another node has forwarded a request already. */
+  isForwarded: (request: IncomingMessage) => boolean;
   /** Returns the MCP session that a request names; undefined if it names none. */
   sessionOf: (request: IncomingMessage) => NamedSession | undefined;
   /** Returns the address of the client of a request. */
@@ -127,6 +149,23 @@ export interface ForwardingOptions {
 export interface Forwarding {
   /** Wraps the listener of the public port: it serves what no other node has to serve. */
   wrap(listener: RequestListener): RequestListener;
+  /**
+   * Forwards a request that this node has judged: it is counted, and its proof of possession is recorded, so that the
+   * other node does neither again. Answers 503 if that node is not alive or cannot be reached, and if another node has
+   * forwarded the request already.
+   * @param body of the request, if it was read already
+   */
+  forwardJudged(
+    nodeId: string,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    body: Buffer | undefined,
+  ): Promise<void>;
+  /**
+   * Asks another node to end an MCP session, unless it is in use there.
+   * @returns false also if the node cannot say so in time
+   */
+  endIdleSession(nodeId: string, key: string): Promise<boolean>;
   close(): void;
 }
 
@@ -135,7 +174,7 @@ export interface Forwarding {
  * of it was judged or read, so that the other node judges it as its own; it is forwarded once at most.
  */
 export function forwardSessions(options: ForwardingOptions): Forwarding {
-  const { node, key, sessionOf, findClientAddress, logger } = options;
+  const { node, key, isForwarded, sessionOf, findClientAddress, logger } = options;
   const agent = new Agent({
     ...tls,
     keepAlive: true,
@@ -146,26 +185,29 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
 
   let searches = 0;
 
+  function open(
+    { address }: NodeRow,
+    asked: Pick<RequestOptions, 'method' | 'path' | 'headers'>,
+  ): ClientRequest {
+    const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+    return request({ ...tls, agent, host, port, ...asked, setHost: false });
+  }
+
+  /** @param unreachable called if the other node cannot be reached */
   function forward(
     to: NodeRow,
-    session: NamedSession,
-    incoming: IncomingMessage,
-    response: ServerResponse,
+    { incoming, response, body, isJudged }: Forwarded,
+    unreachable: () => void = () => undefined,
   ): void {
-    const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(to.address) ?? [];
-    const outgoing = request({
-      ...tls,
-      agent,
-      host,
-      port,
+    const outgoing = open(to, {
       method: incoming.method,
       path: incoming.url,
       headers: [
         ...forwardedHeaders(incoming),
-        ...framingOf(incoming),
+        ...(body ? ['Content-Length', String(body.length)] : framingOf(incoming)),
         ...[own.clientAddress, findClientAddress(incoming), own.node, to.id],
+        ...(isJudged ? [own.judged, 'yes'] : []),
       ],
-      setHost: false,
     });
     const connecting = setTimeout(() => outgoing.destroy(new Error('the node did not answer')), connectMs);
     outgoing.once('socket', (socket) => {
@@ -183,7 +225,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         response.destroy();
         return;
       }
-      if ('key' in session) node.forgetOwner(session.key);
+      unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
       refuse(response);
     };
@@ -201,8 +243,16 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       clearInterval(watching);
       if (!response.writableFinished) outgoing.destroy();
     });
-    if (hasBody(incoming)) pipeline(incoming, outgoing, () => undefined);
+    if (body) outgoing.end(body);
+    else if (hasBody(incoming)) pipeline(incoming, outgoing, () => undefined);
     else outgoing.end();
+  }
+
+  /** Looks for a node, with a bound on how many are looked for at once. @throws if nobody can say */
+  async function search(find: () => Promise<NodeRow | undefined>): Promise<NodeRow | undefined> {
+    if (!node.isCurrent() || searches >= maxSearches) throw new Error('the nodes cannot be asked for now');
+    searches++;
+    return find().finally(() => searches--);
   }
 
   return {
@@ -213,29 +263,52 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
           listener(incoming, response);
           return;
         }
-        if (hasBody(incoming) && bodiless.has(incoming.method ?? '')) {
-          response.writeHead(400, { 'Content-Type': 'application/json', Connection: 'close' });
-          response.end(
-            `{"error":"invalid_request","error_description":"A ${incoming.method} request here has no body."}`,
-          );
-          return;
-        }
-        if (!node.isCurrent() || searches >= maxSearches) {
-          refuse(response);
-          return;
-        }
-        searches++;
-        const finding = 'key' in session ? node.ownerOf(session.key) : node.find(session.nodeId);
-        finding
-          .finally(() => searches--)
-          .then(
-            (owner) => (owner ? forward(owner, session, incoming, response) : listener(incoming, response)),
-            () => refuse(response),
-          );
+        if (refuseBody(incoming, response)) return;
+        search(() => ('key' in session ? node.ownerOf(session.key) : node.find(session.nodeId))).then(
+          (owner) => {
+            if (!owner) return listener(incoming, response);
+            const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);
+            forward(owner, { incoming, response }, forgetOwner);
+          },
+          () => refuse(response),
+        );
       };
+    },
+    async forwardJudged(nodeId, incoming, response, body) {
+      if (refuseBody(incoming, response)) return;
+      const to = isForwarded(incoming)
+        ? undefined
+        : await search(() => node.find(nodeId)).catch(() => undefined);
+      if (to) forward(to, { incoming, response, body, isJudged: true });
+      else refuse(response);
+    },
+    async endIdleSession(nodeId, key) {
+      const to = await search(() => node.find(nodeId)).catch(() => undefined);
+      if (!to) return false;
+      const headers = [own.node, to.id, own.task, key, 'Content-Length', '0', 'Host', to.id];
+      const outgoing = open(to, { method: 'POST', path: '/', headers });
+      const late = setTimeout(() => outgoing.destroy(), connectMs);
+      return new Promise<boolean>((resolve) => {
+        outgoing.once('error', () => resolve(false));
+        outgoing.once('close', () => resolve(false));
+        outgoing.once('response', (answer) => {
+          answer.setEncoding('utf8').on('data', (text: string) => resolve(text === 'true'));
+        });
+        outgoing.end();
+      }).finally(() => clearTimeout(late));
     },
     close: () => agent.destroy(),
   };
+}
+
+/** A request on its way to another node, and the response to it. */
+interface Forwarded {
+  incoming: IncomingMessage;
+  response: ServerResponse;
+  /** Body of the request, if it was read already. */
+  body?: Buffer | undefined;
+  /** True if this node has counted the request and recorded its proof. */
+  isJudged?: boolean;
 }
 
 /** Returns the end-to-end headers of a message, in their order and spelling. */
@@ -256,6 +329,16 @@ function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
 /** Returns whether a request has a body (RFC 9112 section 6). */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Refuses a request whose method has no body here, if it has one. @returns whether it did */
+function refuseBody(incoming: IncomingMessage, response: ServerResponse): boolean {
+  if (!hasBody(incoming) || !bodiless.has(incoming.method ?? '')) return false;
+  response.writeHead(400, { 'Content-Type': 'application/json', Connection: 'close' });
+  response.end(
+    `{"error":"invalid_request","error_description":"A ${incoming.method} request here has no body."}`,
+  );
+  return true;
 }
 
 /** Returns the length of a message as a header, if it has one; Node has checked that it is a number. */

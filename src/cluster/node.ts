@@ -22,6 +22,9 @@ const ownerMs = 1_000;
 /** Number of beats from one look at the settings of other nodes to the next. */
 const beatsPerLook = 5;
 
+/** Attempts to take a session whose owner is gone each time it is asked for. */
+const maxClaims = 3;
+
 /** Maximum number of remembered owners. */
 const maxOwners = 10_000;
 
@@ -29,7 +32,7 @@ const maxOwners = 10_000;
 export interface ClusterNode {
   readonly id: string;
   /** The sessions that this node serves. */
-  readonly sessions: SessionOwnership;
+  readonly sessions: Omit<SessionOwnership, 'endIdle' | 'onEndIdle'>;
   /** Returns another node that is alive and serves a session; undefined if none does, or this one. */
   ownerOf(key: string): Promise<NodeRow | undefined>;
   /** Forgets a remembered owner, which could not be reached. */
@@ -151,19 +154,24 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     id: row.id,
     isCurrent,
     sessions: {
-      processId: row.id,
       async claim(key) {
-        const outcome = await store.claimSession(key, row.id);
-        if (outcome === 'taken') throw new StorageUnavailable('another node serves this session');
-        if (outcome === 'claimed') held.add(key);
+        for (let attempt = 0; attempt < maxClaims; attempt++) {
+          const outcome = await store.claimSession(key, row.id);
+          if (outcome === 'claimed') held.add(key);
+          if (outcome !== 'taken') return undefined;
+          const owner = await store.ownerOf(key);
+          if (owner) return owner.id;
+        }
+        throw new StorageUnavailable('another node serves this session');
       },
+      opened: (key) => void held.add(key),
       release(key) {
         if (!held.delete(key) || hasLeft) return;
         store
           .releaseSessions([key], row.id)
           .catch((error: unknown) => logger.warn({ err: error }, 'an MCP session could not be released'));
       },
-      holds: (key) => held.has(key),
+      holds: (key) => isCurrent() && held.has(key),
       onLost(callback) {
         lost.add(callback);
         return () => lost.delete(callback);

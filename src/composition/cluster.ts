@@ -1,10 +1,16 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
 import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
-import { deriveNodeKey, forwardSessions, type NamedSession, openNodePort } from '../cluster/forwarding.ts';
+import {
+  deriveNodeKey,
+  forwardSessions,
+  type NamedSession,
+  type NodePort,
+  openNodePort,
+} from '../cluster/forwarding.ts';
 import { joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
-import { hashSessionId, processOfSse, type SessionOwnership } from '../mcp/index.ts';
+import { hashSessionId, type Peers, processOfSse } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
@@ -49,8 +55,8 @@ export interface ClusterParts {
 
 /** This process as a node of the installation. */
 export interface Cluster {
-  /** Settles which node serves a session; undefined if this process is the only one. */
-  ownership: SessionOwnership | undefined;
+  /** The other nodes; undefined if this process is the only one. */
+  peers: Peers | undefined;
   /** Returns the address of the client of a request, also of one that another node has forwarded. */
   findClientAddress: (request: IncomingMessage) => string;
   /**
@@ -66,16 +72,31 @@ export interface Cluster {
 
 /** Joins the other nodes of the installation, if the settings have a port for them. */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, storage, keys, bus, version, environment, findClientAddress, now, logger } = parts;
-  const { port, host, address } = settings.cluster;
+  const { settings, keys, bus, findClientAddress } = parts;
+  const { port, host } = settings.cluster;
   if (port === undefined || bus === undefined)
     return {
-      ownership: undefined,
+      peers: undefined,
       findClientAddress,
       serve: (listener) => listener,
       stopServing: () => undefined,
       close: async () => undefined,
     };
+  const reachedAt = readAddress(parts);
+  let nodePort: NodePort | undefined;
+  try {
+    const key = deriveNodeKey(keys.audit);
+    nodePort = await openNodePort({ host, port, key });
+    return await join({ ...parts, bus, nodePort, key, reachedAt });
+  } catch (error) {
+    nodePort?.close();
+    throw error;
+  }
+}
+
+/** Returns the address at which other nodes reach this one. @throws SettingsRefused */
+function readAddress({ settings, environment }: Pick<ClusterParts, 'settings' | 'environment'>): string {
+  const { host, address } = settings.cluster;
   if (address === undefined && ['0.0.0.0', '::'].includes(host))
     throw new SettingsRefused([
       `cluster.address: is required if cluster.host is ${host}: name the address at which other nodes reach this one`,
@@ -83,25 +104,53 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
   const reachedAt = typeof address === 'object' ? environment[address.env] : (address ?? host);
   if (reachedAt === undefined || reachedAt === '')
     throw new SettingsRefused(['cluster.address: the variable that it names is not set']);
-  const key = deriveNodeKey(keys.audit);
-  const nodePort = await openNodePort({ host, port, key });
-  const at = reachedAt.includes(':') ? `[${reachedAt}]` : reachedAt;
-  const node = await joinCluster({
-    ...{ store: storage.nodes, address: `${at}:${nodePort.port}`, version, settingsHash: '', now, logger },
-  }).catch((error: unknown) => {
-    nodePort.close();
-    throw error;
-  });
+  return reachedAt.includes(':') ? `[${reachedAt}]` : reachedAt;
+}
+
+/** Parts of {@link join}. */
+interface JoiningParts extends ClusterParts {
+  bus: NodeBus;
+  nodePort: NodePort;
+  key: Buffer;
+  reachedAt: string;
+}
+
+/** Joins the other nodes, with an open port for them. */
+async function join(parts: JoiningParts): Promise<Cluster> {
+  const { storage, bus, nodePort, key, reachedAt, version, findClientAddress, now, logger } = parts;
+  const address = `${reachedAt}:${nodePort.port}`;
+  const node = await joinCluster({ store: storage.nodes, address, version, settingsHash: '', now, logger });
   await bus.join(node);
   let isServing = false;
   let isStopping = false;
-  const forwarding = forwardSessions({ node, key, sessionOf, findClientAddress, logger });
+  const isForwarded = (request: IncomingMessage): boolean => nodePort.clientAddressOf(request) !== undefined;
+  const forwarding = forwardSessions({ node, key, isForwarded, sessionOf, findClientAddress, logger });
+  const idleEnders = new Set<(key: string) => Promise<boolean>>();
+  const endIdle = async (sessionKey: string): Promise<boolean> => {
+    for (const end of idleEnders) if (await end(sessionKey)) return true;
+    return false;
+  };
+  const { sessions } = node;
   return {
-    ownership: node.sessions,
+    peers: {
+      id: node.id,
+      sessions: {
+        ...sessions,
+        endIdle: (sessionKey, processId) => forwarding.endIdleSession(processId, sessionKey),
+        onEndIdle(end) {
+          idleEnders.add(end);
+          return () => idleEnders.delete(end);
+        },
+      },
+      isAlive: async (id) => (await node.find(id)) !== undefined,
+      forward: (...request) => forwarding.forwardJudged(...request),
+      hasCounted: (request) => nodePort.isJudged(request),
+    },
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
+      const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isStopping;
       // Of several servers that are attached, one serves the other nodes.
-      if (!isServing) nodePort.serve(listener, (id) => id === node.id && node.isCurrent() && !isStopping);
+      if (!isServing) nodePort.serve(listener, isFor, endIdle);
       isServing = true;
       return forwarding.wrap(listener);
     },

@@ -20,7 +20,7 @@ import {
   HeldBytes,
   type McpEndpoint,
   type McpEndpointOptions,
-  type SessionOwnership,
+  type Peers,
   type SessionsInUse,
   type UpstreamAccess,
   warnOfUnknownScopes,
@@ -51,16 +51,7 @@ import type { PlacedServer, ServedRoute } from './served-routes.ts';
 export interface ServingParts
   extends Pick<
     McpEndpointParts,
-    | 'issuer'
-    | 'storage'
-    | 'sessionOwnership'
-    | 'bus'
-    | 'access'
-    | 'held'
-    | 'upstreams'
-    | 'box'
-    | 'logger'
-    | 'now'
+    'issuer' | 'storage' | 'peers' | 'bus' | 'access' | 'held' | 'upstreams' | 'box' | 'logger' | 'now'
   > {
   settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers' | 'limits' | 'tokens'>;
   keys: KeySet;
@@ -108,7 +99,7 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
       ...placed,
       path: route.path,
       protectedResources: composeGuards({
-        ...{ issuer, own, server, verifier, dpop },
+        ...{ issuer, own, server, verifier, dpop, peers: shared.peers },
         grants: authorizationServer,
         renderPage: (acceptLanguage) => buildHomePage(home, acceptLanguage),
       }),
@@ -136,8 +127,8 @@ export interface McpEndpointParts {
   limitToolCalls: ((path: string) => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
   sessionsInUse: SessionsInUse;
-  /** Settles which node serves a session; undefined if this process is the only one. */
-  sessionOwnership: SessionOwnership | undefined;
+  /** The other nodes; undefined if this process is the only one. */
+  peers: Peers | undefined;
   /** Carries messages between nodes; undefined if there is one. */
   bus: NodeBus | undefined;
   access: AccessWatch;
@@ -153,8 +144,9 @@ export interface McpEndpointParts {
 
 /** Composes the MCP endpoint of a server, with its limits. */
 function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
-  const { settings, issuer, requestLimit, bus, logger, now } = parts;
+  const { settings, issuer, requestLimit, peers, bus, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
+  const { mcpSessions } = parts.storage;
   return createMcpEndpoint({
     source: warnOfUnknownScopes(server.source, Object.keys(server.scopes), logger),
     scopeRules: server.scopeRules,
@@ -184,9 +176,9 @@ function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndp
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
-    store: sessionsOfRoute(parts.storage.mcpSessions, path),
+    store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
-    ...(parts.sessionOwnership && { sessionOwnership: parts.sessionOwnership }),
+    ...(peers && { peers }),
     ...(bus && {
       relays: {
         listeners: relayChanges(bus, path, 'listeners'),
@@ -213,11 +205,13 @@ export interface GuardParts {
   /** Renders the page for a person who opens the MCP URL, in the languages of the browser. */
   renderPage: (acceptLanguage: string) => Page;
   grants: Pick<AuthorizationServer, 'acceptedCalls' | 'isServerChosen'>;
+  /** The other nodes; undefined if this process is the only one. */
+  peers?: Pick<Peers, 'hasCounted'> | undefined;
 }
 
 /** Composes the metadata document and the bearer check of each protected resource of a server (RFC 9728, RFC 6750). */
 export function composeGuards(parts: GuardParts): Record<OwnResource, GuardedResource> {
-  const { issuer, own, server, verifier, dpop, grants, renderPage } = parts;
+  const { issuer, own, server, verifier, dpop, grants, renderPage, peers } = parts;
   const { name, baselineScopes } = server;
   const guard = (resource: string): GuardedResource => ({
     metadata: buildProtectedResource({
@@ -237,6 +231,7 @@ export function composeGuards(parts: GuardParts): Record<OwnResource, GuardedRes
       resourceMetadataUrl: protectedResourceMetadataUrl(resource),
       baselineScopes,
       dpop,
+      ...(peers && { isProofRecorded: (request) => peers.hasCounted(request) }),
     }),
   });
   return { mcp: guard(own.mcp), sse: guard(own.sse), rest: guard(own.rest) };

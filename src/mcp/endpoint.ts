@@ -26,16 +26,12 @@ import {
   tooManyRequests,
 } from './http/refusal.ts';
 import { type AccountSessions, createAccountSessions } from './legacy/account-sessions.ts';
-import {
-  createSessionRegistry,
-  type SessionLimits,
-  type SessionOwnership,
-  type SessionsInUse,
-} from './legacy/session-registry.ts';
+import { createSessionRegistry, type SessionLimits, type SessionsInUse } from './legacy/session-registry.ts';
 import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
 import { createStreamableHttp2026 } from './modern/streamable-http.ts';
+import { type Peers, ServedElsewhere } from './peers.ts';
 import {
   type ChangeRelay,
   type Conversations,
@@ -103,8 +99,9 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const pulse = createPulse(keepAliveMs);
   const sendTogether = createWriteBatcher();
   const transports: McpTransports = createTransports(options);
+  const { peers } = options;
   const at = (serve: Serve, methods: string) =>
-    koaMiddleware({ serve, methods, pulse, sendTogether, held, logger });
+    koaMiddleware({ serve, methods, pulse, sendTogether, held, peers, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -132,6 +129,7 @@ interface KoaMiddlewareOptions {
   pulse: ReturnType<typeof createPulse>;
   sendTogether: WriteBatcher;
   held: HeldBytes;
+  peers: Peers | undefined;
   logger: Logger;
 }
 
@@ -141,6 +139,7 @@ function koaMiddleware({
   pulse,
   sendTogether,
   held,
+  peers,
   logger,
 }: KoaMiddlewareOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
@@ -157,7 +156,10 @@ function koaMiddleware({
       throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
     const { method, req, res } = ctx;
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
-    const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
+    const exchange: Exchange = {
+      ...{ method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply },
+    };
+    if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
       const refusal = await serve(exchange);
       if (isRefusal(refusal)) {
@@ -165,10 +167,14 @@ function koaMiddleware({
         sendRefusal(refusal, reply);
       }
     } catch (error) {
-      if (!reply.isBegun) throw error;
-      logger.error({ err: error }, 'an MCP answer broke off');
-      res.destroy();
+      if (peers && error instanceof ServedElsewhere)
+        await peers.forward(error.processId, req, res, exchange.sent);
+      else if (reply.isBegun) {
+        logger.error({ err: error }, 'an MCP answer broke off');
+        res.destroy();
+      } else throw error;
     }
+    if (peers) delete exchange.sent;
     ctx.respond = false;
   };
 }
@@ -220,8 +226,8 @@ export interface McpTransportsOptions {
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
-  /** Settles which node serves a session; without it this process is the only one. */
-  sessionOwnership?: SessionOwnership;
+  /** The other processes that serve the installation; without them this process is the only one. */
+  peers?: Peers;
   /** Carry changes of its servers to other nodes, for clients that listen and for conversations; none without them. */
   relays?: Record<'listeners' | 'conversations', ChangeRelay>;
   access: AccessWatch;
@@ -259,7 +265,8 @@ const defaultStreamAfterMs = 400;
 function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
-  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source) };
+  const { peers } = options;
+  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source), isKept: peers !== undefined };
   const { streamAfterMs = defaultStreamAfterMs } = options;
   const served = createServedMethods(options.methods);
   const gateAt = (resource: URL): ScopeGate =>
@@ -286,7 +293,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     conversations: askForLinks(conversations, logger),
     store: options.store,
     ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
-    ...(options.sessionOwnership && { ownership: options.sessionOwnership }),
+    ...(peers && { ownership: peers.sessions }),
     seal,
     access,
     limits: options.sessionLimits,
@@ -318,6 +325,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     seal,
+    ...(peers && { peers }),
     streams,
     relay: options.relays?.listeners,
     streamAfterMs,
@@ -331,7 +339,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     streams,
-    ...(options.sessionOwnership && { processId: options.sessionOwnership.processId }),
+    ...(peers && { processId: peers.id }),
     logger,
   });
   const rest = createRestTransport({
@@ -351,7 +359,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     if (!toolCallLimit) return serve;
     return async (exchange, posted) => {
       const calledTools = posted?.messages.operations.filter(({ kind }) => kind === 'tool') ?? [];
-      if (!posted || calledTools.length === 0) return serve(exchange, posted);
+      if (!posted || exchange.isCounted || calledTools.length === 0) return serve(exchange, posted);
       const waitSeconds = toolCallLimit.take(
         exchange.authInfo,
         calledTools.map(({ name }) => name),
@@ -376,6 +384,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
   const counted = (serve: Serve): Serve => {
     if (!requestLimit) return serve;
     return async (exchange) => {
+      if (exchange.isCounted) return serve(exchange);
       const waitSeconds = await requestLimit.take(exchange.authInfo);
       return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
     };

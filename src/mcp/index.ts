@@ -3,9 +3,10 @@ export type { AccessWatch, Renewal } from './http/exchange.ts';
 export { HeldBytes, type HeldBytesLimits } from './http/held-bytes.ts';
 export { hashSessionId } from './legacy/session.ts';
 export type { SessionLimits } from './legacy/session-registry.ts';
-export { createSessionsInUse, type SessionOwnership, type SessionsInUse } from './legacy/session-registry.ts';
+export { createSessionsInUse, type SessionsInUse } from './legacy/session-registry.ts';
 export { processOfSse } from './legacy/sse.ts';
 export { createPaging, type Paging } from './paging.ts';
+export type { Peers, SessionOwnership } from './peers.ts';
 export type { McpLike, ServerContext, ServerSource } from './protocol.ts';
 export { isMethodOfMcp, type OpenMethods } from './reading/methods.ts';
 export {

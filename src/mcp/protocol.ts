@@ -187,6 +187,8 @@ export type Answer = {
   headers?: Record<string, string>;
   /** The server that sent it, if it is known. */
   by?: McpLike;
+  /** True if a `requestState` of the result refers to what this process alone holds. */
+  isHeldHere?: boolean;
 } & ({ result: Record<string, unknown>; error?: undefined } | { error: JsonRpcError; result?: undefined });
 
 /** The sender of a request of 2026-07-28, and the parts of its HTTP request that may be known behind the gate. */

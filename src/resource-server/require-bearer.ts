@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { createWriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
@@ -32,6 +32,8 @@ export interface RequireBearerOptions {
   requiredScopes?: readonly string[];
   /** Policy for DPoP-bound tokens; undefined rejects them. */
   dpop?: DpopPolicy;
+  /** Returns true if the proof of a request was recorded as used by another node, which forwards the request. */
+  isProofRecorded?: (request: IncomingMessage) => boolean;
   /** Renders a page instead of JSON for a user who opens the URL in a browser; returns undefined for programs. */
   renderPage?: (ctx: Context) => { headers: Readonly<Record<string, string>>; html: string } | undefined;
 }
@@ -57,6 +59,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
       method: ctx.method,
       target: ctx.originalUrl,
       proofs: fieldValues(ctx.req.rawHeaders, 'dpop'),
+      isRecorded: options.isProofRecorded?.(ctx.req) ?? false,
     });
     const verdict = await verifyRequest({ authorization, query: ctx.querystring, proven }, policy);
     if (verdict.nextNonce !== undefined) ctx.set('DPoP-Nonce', verdict.nextNonce);

@@ -64,7 +64,11 @@ export interface SessionCaps {
   maxTotal: number;
 }
 
-/** Sessions of the MCP endpoint, their streams and undelivered events. Every write resolves once it is durable. */
+/**
+ * Sessions of the MCP endpoint, their streams and undelivered events. Every write resolves once it is durable. Those of
+ * one session return false without any effect if the session is gone, or if this is the store of a node that does not
+ * have the session.
+ */
 export interface McpSessionStore {
   /** Stores a new session unless a cap is reached; the principal's own cap is checked first. */
   open(session: StoredSession, caps: SessionCaps): Promise<'opened' | 'principal_full' | 'full'>;
@@ -84,8 +88,8 @@ export interface McpSessionStore {
    * @param prefix ASCII, ends with a quotation mark
    */
   listBelow(prefix: string): Promise<StoredSession[]>;
-  /** Updates a session; no effect if it is gone. */
-  change(key: string, change: SessionChange): Promise<void>;
+  /** Updates a session. */
+  change(key: string, change: SessionChange): Promise<boolean>;
   /** Records a use of sessions; a later recorded use stays. */
   touch(keys: readonly string[], usedAt: number): Promise<void>;
   /**
@@ -93,23 +97,19 @@ export interface McpSessionStore {
    * @returns false if there is none
    */
   end(key: string): Promise<boolean>;
-  /**
-   * Stores a stream; no effect if the session is gone. A stream that exists keeps its events, and its unanswered
-   * requests are replaced.
-   */
-  openStream(key: string, stream: StoredStream, createdAt: number): Promise<void>;
+  /** Stores a stream. A stream that exists keeps its events, and its unanswered requests are replaced. */
+  openStream(key: string, stream: StoredStream, createdAt: number): Promise<boolean>;
   /**
    * Stores events and removes the requests they answer from their streams' unanswered ones. The oldest events of the
    * session beyond the bounds are dropped, with streams whose last answer was dropped and that owe nothing; an event
-   * that exceeds the bounds alone is not stored. An unknown or swept stream is created without unanswered requests. No
-   * effect if the session is gone.
+   * that exceeds the bounds alone is not stored. An unknown or swept stream is created without unanswered requests.
    */
   append(
     key: string,
     events: readonly StoredEvent[],
     retention: EventRetention,
     createdAt: number,
-  ): Promise<void>;
+  ): Promise<boolean>;
   /** Returns a stream with its events after a position, in order; undefined if this session has no such stream. */
   resume(
     key: string,
@@ -119,10 +119,20 @@ export interface McpSessionStore {
   /** Removes a stream and its events. */
   closeStream(key: string, stream: string): Promise<void>;
   /**
-   * Ends sessions unused since `usedBefore`, except those named. Removes events older than `eventsBefore` of any
+   * Ends sessions unused since `usedBefore`, except those named, and in the store of a node those that another node has
+   * which is alive. Removes events older than `eventsBefore` of any
    * session, and streams begun before it that have no later event and owe no answer; a session's own stream stays with
    * the session. Works in bounded batches.
    * @returns the keys of the ended sessions
    */
   sweep(bounds: { usedBefore: number; eventsBefore: number; keep: readonly string[] }): Promise<string[]>;
+}
+
+/** The sessions of all nodes. */
+export interface McpSessionStores extends McpSessionStore {
+  /**
+   * Returns the store for one node: it has the sessions that it opens. Sessions of other nodes, and those that it let go
+   * of, it can only read and end.
+   */
+  ofNode(id: string): McpSessionStore;
 }

@@ -26,6 +26,9 @@ export interface ListedNode extends NodeRow {
  */
 export const leaseSeconds = 5;
 
+/** Time after the last beat of a node until its row is removed, in seconds. */
+export const deadNodeSeconds = 86_400;
+
 /** The nodes of an installation, and the MCP sessions that each of them serves. */
 export interface NodeStore {
   /** Records that a node is alive, and its present settings. */

@@ -4,7 +4,7 @@ import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { CounterStore } from './counters.ts';
-import type { McpSessionStore } from './mcp-sessions.ts';
+import type { McpSessionStores } from './mcp-sessions.ts';
 import type { NodeMessageStore, NodeStore } from './nodes.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
@@ -24,7 +24,7 @@ export interface Storage {
   counters?: CounterStore;
   identities: IdentityStore;
   invitations: InvitationStore;
-  mcpSessions: McpSessionStore;
+  mcpSessions: McpSessionStores;
   nodes: NodeStore;
   nodeMessages: NodeMessageStore;
   notes: NoteStore;

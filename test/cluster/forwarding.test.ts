@@ -10,9 +10,14 @@ import { settled } from '../storage/contract/nodes.ts';
 
 const key = deriveNodeKey('a key that both have');
 
-async function openPort(listener: RequestListener, portKey = key): Promise<NodePort> {
-  const nodePort = await openNodePort({ host: '127.0.0.1', port: 0, key: portKey });
-  nodePort.serve(listener, (id) => id === 'other');
+/** @param idle the sessions that are not in use at the node */
+async function openPort(listener: RequestListener, idle: readonly string[] = []): Promise<NodePort> {
+  const nodePort = await openNodePort({ host: '127.0.0.1', port: 0, key });
+  nodePort.serve(
+    listener,
+    (id) => id === 'other',
+    async (session) => idle.includes(session),
+  );
   onTestFinished(() => nodePort.close());
   return nodePort;
 }
@@ -31,6 +36,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
   } as ClusterNode;
   const forwarding = forwardSessions({
     ...{ node, key },
+    isForwarded: ({ headers }) => headers['x-test-forwarded'] !== undefined,
     sessionOf: ({ headers }) => {
       const key = headers['mcp-session-id'];
       return typeof key === 'string' ? { key } : undefined;
@@ -38,14 +44,25 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
     findClientAddress: () => '203.0.113.7',
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });
-  const server = createServer(forwarding.wrap((_request, response) => response.end('served here')));
+  const server = createServer(
+    forwarding.wrap(async (incoming, response) => {
+      const to = incoming.headers['x-test-to'];
+      if (to === undefined) response.end('served here');
+      else {
+        const isRead = incoming.headers['x-test-read'] !== undefined;
+        const body = isRead ? Buffer.from(await textOf(incoming)) : undefined;
+        await forwarding.forwardJudged(String(to), incoming, response, body);
+      }
+    }),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
     forwarding.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, warnings, forgotten };
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, warnings, forgotten, forwarding };
 }
 
 const elsewhere = { 'mcp-session-id': 'elsewhere' };
@@ -146,6 +163,77 @@ describe('a request', () => {
   });
 });
 
+describe('a request that was judged here', () => {
+  const body = JSON.stringify({ text: 'ü'.repeat(1_000) });
+
+  it.each([{ 'x-test-read': 'yes' }, {}])(
+    'goes to the other node with its body, read or not, and is marked as judged: %j',
+    async (read) => {
+      const seen: unknown[] = [];
+      const other = await openPort(async (incoming, response) => {
+        const { 'content-length': length, authorization } = incoming.headers;
+        seen.push([other.isJudged(incoming), await textOf(incoming), Number(length), authorization]);
+        response.end('served there');
+      });
+      const { url } = await startPublic(other.port);
+      const headers = { ...read, 'x-test-to': 'other', authorization: 'Bearer t' };
+      const response = await fetch(url, { method: 'POST', headers, body });
+      expect([response.status, await response.text()]).toEqual([200, 'served there']);
+      expect(seen).toEqual([[true, body, Buffer.byteLength(body), 'Bearer t']]);
+    },
+  );
+
+  it('is told from one that was not, and from one that a client marks itself', async () => {
+    const judged: boolean[] = [];
+    const other = await openPort((incoming, response) => {
+      judged.push(other.isJudged(incoming));
+      response.end();
+    });
+    const { url } = await startPublic(other.port);
+    await fetch(url, { headers: { ...elsewhere, 'x-gatehouse-judged': 'yes' } });
+    expect(judged).toEqual([false]);
+    const plain = { headers: { 'x-gatehouse-judged': 'yes' } } as unknown as IncomingMessage;
+    expect(other.isJudged(plain)).toBe(false);
+  });
+
+  it('is forwarded once at most, and to no node that is not alive', async () => {
+    let served = 0;
+    const other = await openPort((_request, response) => {
+      served++;
+      response.end();
+    });
+    const there = await startPublic(other.port);
+    const dead = await startPublic(other.port, { find: async () => undefined });
+    const to = { 'x-test-to': 'other', 'x-test-read': 'yes' };
+    for (const [url, headers] of [
+      [there.url, { ...to, 'x-test-forwarded': 'yes' }],
+      [dead.url, to],
+    ] as const) {
+      const response = await fetch(url, { method: 'POST', headers, body });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    }
+    expect(served).toBe(0);
+  });
+
+  it('ends at the other node when its client is gone', async () => {
+    let goneAt = 0;
+    const other = await openPort((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: first\n\n');
+      response.on('close', () => {
+        goneAt = performance.now();
+      });
+    });
+    const { url } = await startPublic(other.port);
+    const aborting = new AbortController();
+    const headers = { 'x-test-to': 'other', 'x-test-read': 'yes' };
+    const response = await fetch(url, { method: 'POST', headers, body, signal: aborting.signal });
+    await response.body?.getReader().read();
+    aborting.abort();
+    await expect.poll(() => goneAt, { timeout: 2_000 }).toBeGreaterThan(0);
+  });
+});
+
 describe('the body of a request', () => {
   /** Sends bytes to a public port, and gives what came back within half a second. */
   async function send(url: string, text: string): Promise<string> {
@@ -219,9 +307,24 @@ describe('the port for other nodes', () => {
         response.end();
       },
       () => false,
+      async () => true,
     );
-    const { url } = await startPublic(nodePort.port);
+    const { url, forwarding } = await startPublic(nodePort.port);
     expect((await fetch(url, { headers: elsewhere })).status).toBe(503);
+    expect(await forwarding.endIdleSession('other', 'idle')).toBe(false);
+    expect(served).toBe(0);
+  });
+
+  it('ends a session for another node, unless it is in use', async () => {
+    let served = 0;
+    const nodePort = await openPort(() => void served++, ['idle']);
+    const { forwarding } = await startPublic(nodePort.port);
+    expect(await forwarding.endIdleSession('other', 'idle')).toBe(true);
+    expect(await forwarding.endIdleSession('other', 'busy')).toBe(false);
+    nodePort.close();
+    expect(await forwarding.endIdleSession('other', 'idle')).toBe(false);
+    const alone = await startPublic(nodePort.port, { find: async () => undefined });
+    expect(await alone.forwarding.endIdleSession('other', 'idle')).toBe(false);
     expect(served).toBe(0);
   });
 
@@ -246,6 +349,7 @@ describe('the port for other nodes', () => {
         forgetOwner: () => undefined,
       } as unknown as ClusterNode,
       key: randomBytes(32),
+      isForwarded: () => false,
       sessionOf: () => ({ key: 'elsewhere' }),
       findClientAddress: () => '',
       logger: { warn: () => undefined },

@@ -41,8 +41,9 @@ describe('a node', () => {
       await join(store, '10.0.0.1:1'),
       await join(store, '10.0.0.2:2'),
     ];
-    await here.sessions.claim('s');
-    await expect(there.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
+    expect(await here.sessions.claim('s')).toBeUndefined();
+    expect(await there.sessions.claim('s')).toBe(here.id);
+    expect(await there.sessions.claim('no such session')).toBeUndefined();
     expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
     expect(await here.ownerOf('s')).toBeUndefined();
     expect(await here.ownerOf('t')).toBeUndefined();
@@ -50,7 +51,7 @@ describe('a node', () => {
     expect(await there.find(there.id)).toBeUndefined();
     expect(await there.find('nobody')).toBeUndefined();
     here.sessions.release('s');
-    await expect.poll(() => there.sessions.claim('s').catch((error: unknown) => error)).toBeUndefined();
+    await expect.poll(() => there.sessions.claim('s')).toBeUndefined();
     await there.leave();
     await here.sessions.claim('s');
   });
@@ -105,6 +106,34 @@ describe('a node', () => {
     await storage.nodes.beat(other);
     line.isCut = false;
     await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
+    expect(await node.sessions.claim('s')).toBe('other');
+  });
+
+  it('may not serve its sessions from the moment its lease is uncertain, before it has let go of them', async () => {
+    const { store, line } = await startStore('s');
+    const { node } = await join(store, '10.0.0.1:1');
+    await node.sessions.claim('s');
+    node.sessions.opened('t');
+    expect([node.sessions.holds('s'), node.sessions.holds('t')]).toEqual([true, true]);
+    let isLost = false;
+    node.sessions.onLost(() => {
+      isLost = true;
+    });
+    line.isCut = true;
+    await sleep(500);
+    // As a process that was stopped: its clock has moved on, and no timer has run.
+    const until = performance.now() + 5_000;
+    while (performance.now() < until);
+    expect([isLost, node.sessions.holds('s'), node.sessions.holds('t')]).toEqual([false, false, false]);
+    await expect.poll(() => isLost).toBe(true);
+  });
+
+  it('says 503 of a session whose owner is gone each time it is asked for', async () => {
+    const { store } = await startStore('s');
+    const { node } = await join(
+      { ...store, claimSession: async () => 'taken', ownerOf: async () => undefined },
+      '10.0.0.1:1',
+    );
     await expect(node.sessions.claim('s')).rejects.toThrow(StorageUnavailable);
   });
 

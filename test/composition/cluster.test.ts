@@ -4,25 +4,35 @@ import { composeBus, composeCluster } from '../../src/composition/cluster.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { parseSettings } from '../../src/options.ts';
+import type { NodeStore } from '../../src/storage/nodes.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
+import { freePort } from '../support/free-port.ts';
 
 async function composeOn(storage: Storage, input: object, environment: NodeJS.ProcessEnv = {}) {
   const settings = parseSettings(input);
   const keys = { audit: 'a key of the installation' };
   const logger = createLogger('silent');
   const bus = composeBus({ settings, storage, keys, logger, metrics: createMetrics('1') });
-  return composeCluster({
+  const composed = await composeCluster({
     ...{ settings, storage, environment, keys, bus, logger, version: '1' },
     findClientAddress: () => '192.0.2.1',
     now: () => 1,
   });
+  onTestFinished(() => composed.close());
+  return composed;
 }
 
-async function compose(cluster: object, environment: NodeJS.ProcessEnv = {}) {
-  const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
-  onTestFinished(() => storage.close());
+async function compose(
+  cluster: object,
+  environment: NodeJS.ProcessEnv = {},
+  folder = testFolder(),
+  nodes: Partial<NodeStore> = {},
+) {
+  const opened = openSqliteStorage(`${folder}/gatehouse.db`);
+  onTestFinished(() => opened.close());
+  const storage = { ...opened, nodes: { ...opened.nodes, ...nodes } };
   const composed = await composeOn(storage, { cluster }, environment);
   return { composed, storage };
 }
@@ -31,7 +41,7 @@ describe('the nodes of an installation', () => {
   it('are one process without a port for others: nothing is claimed and nothing forwarded', async () => {
     const { composed, storage } = await compose({});
     const listener = (): void => undefined;
-    expect(composed.ownership).toBeUndefined();
+    expect(composed.peers).toBeUndefined();
     expect(composed.serve(listener)).toBe(listener);
     expect(composed.findClientAddress({} as IncomingMessage)).toBe('192.0.2.1');
     await composed.close();
@@ -56,6 +66,14 @@ describe('the nodes of an installation', () => {
   it('need an address if they listen on all addresses: another node cannot connect to those', async () => {
     for (const host of ['0.0.0.0', '::'])
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
+  });
+
+  it('leave nothing open if they cannot join: neither their port nor the folder is taken', async () => {
+    const folder = testFolder();
+    const port = await freePort();
+    const cut = { beat: () => Promise.reject(new Error('cut off')) };
+    await expect(compose({ port }, {}, folder, cut)).rejects.toThrow('cut off');
+    await expect(compose({ port }, {}, folder)).resolves.toBeDefined();
   });
 
   it('need the variable that is to hold their address', async () => {

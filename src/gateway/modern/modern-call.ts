@@ -118,7 +118,9 @@ export class ModernCall {
       }
       this.#end();
       this.#parts.answered(answer, this.#call);
-      this.#call.answer(answer);
+      // A program may keep in its memory what its state refers to.
+      const isHeldHere = !this.#parts.link.isHttp && answer.result?.resultType === 'input_required';
+      this.#call.answer(isHeldHere ? { ...answer, isHeldHere } : answer);
     },
     failed: (failure) => {
       if (this.#isOver) return;

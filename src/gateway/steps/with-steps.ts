@@ -118,8 +118,14 @@ function withoutHttp({ result, error }: HttpAnswer): Answer {
 function withHttp(answer: Answer, given: HttpAnswer | undefined): HttpAnswer {
   const isOfServer = given && (given.error === undefined) === (answer.error === undefined);
   if (!isOfServer) return { status: 200, ...answer };
-  const { status, headers, by } = given;
-  return { status, ...(headers && { headers }), ...(by && { by }), ...answer };
+  const { status, headers, by, isHeldHere } = given;
+  return {
+    status,
+    ...(headers && { headers }),
+    ...(by && { by }),
+    ...(isHeldHere && { isHeldHere }),
+    ...answer,
+  };
 }
 
 /**

@@ -22,6 +22,8 @@ export interface BodyReading {
   maxBytes: number;
   /** True if messages go on to servers elsewhere, which get numbers as they were written (FA-40). */
   isRelayed: boolean;
+  /** True if another process may have to answer a request whose body was read here. */
+  isKept?: boolean;
 }
 
 /** Most bodies of one principal that are read at once, if they are large or do not say how long they are. */
@@ -35,7 +37,7 @@ const smallBodyBytes = 65_536;
  * messages.
  */
 export function withPreflight(preflight: Preflight, serve: Serve): Serve {
-  const { maxBytes, isRelayed } = preflight.body;
+  const { maxBytes, isRelayed, isKept } = preflight.body;
 
   const checkHeaders = (exchange: Exchange): Refusal | undefined =>
     preflight.checkMethod(exchange) ??
@@ -65,7 +67,9 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     const refusal = checkHeaders(exchange);
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
-    const posted = readPosted(await read(exchange), exchange.headers, isRelayed);
+    const bytes = await read(exchange);
+    if (isKept && !isRefusal(bytes)) exchange.sent = bytes;
+    const posted = readPosted(bytes, exchange.headers, isRelayed);
     return isRefusal(posted) ? posted : serve(exchange, posted);
   };
 }

@@ -14,6 +14,10 @@ export interface Exchange {
   body: Readable;
   authInfo: AuthInfo;
   reply: Reply;
+  /** True if another process has counted the request, and has forwarded it here. */
+  isCounted?: boolean;
+  /** The body once it was read, if another process may have to answer the request. */
+  sent?: Buffer;
 }
 
 /** The body of a POST: the messages, and the JSON they were read from. */

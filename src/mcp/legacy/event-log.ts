@@ -23,6 +23,8 @@ export interface EventLog {
   append(event: StoredEvent, isHeard?: boolean): boolean;
   /** Removes a stream. */
   close(stream: string): void;
+  /** Resolves once everything written so far is stored, or failed to be. */
+  stored(): Promise<void>;
   /**
    * Returns a stream with its events after a position, including those that are not written yet.
    * @returns undefined if this session has no such stream
@@ -78,14 +80,17 @@ export function createEventLog(
 
   const contextOf = (stream: string, position: number): string =>
     JSON.stringify(['event', key, stream, position]);
-  const inTurn = (write: () => Promise<void>): Promise<void> => {
-    last = last.then(write).catch((error: unknown) => {
-      logger.warn({ err: error }, 'an event of an MCP session could not be kept; it cannot be resumed');
-    });
+  const inTurn = (write: () => Promise<unknown>): Promise<void> => {
+    last = last.then(write).then(
+      () => undefined,
+      (error: unknown) => {
+        logger.warn({ err: error }, 'an event of an MCP session could not be kept; it cannot be resumed');
+      },
+    );
     return last;
   };
   /** Other writes keep their order: no later event joins a batch before them. */
-  const inOrder = (write: () => Promise<void>): Promise<void> => {
+  const inOrder = (write: () => Promise<unknown>): Promise<void> => {
     waiting = undefined;
     return inTurn(write);
   };
@@ -126,6 +131,7 @@ export function createEventLog(
     close(stream) {
       void inOrder(() => store.closeStream(key, stream));
     },
+    stored: () => last,
     async resume(stream, after) {
       await last;
       const kept = await store.resume(key, stream, after);

@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
 import type { AccessWatch } from '../http/exchange.ts';
 import { type CallLimit, Deadlines } from '../http/limits.ts';
+import { ServedElsewhere, type SessionOwnership } from '../peers.ts';
 import type {
   Conversations,
   InitializeParams,
@@ -47,26 +48,6 @@ export interface SessionRegistryOptions {
   logger: Logger;
 }
 
-/** Settles which of several processes serves a session from memory. */
-export interface SessionOwnership {
-  /** Id of this process among the others; stands in front of the ids of sessions that are not in the storage. */
-  readonly processId: string;
-  /**
-   * Takes a session for this process, before it is restored from the storage or once it was opened.
-   * @throws StorageUnavailable if another process has it
-   */
-  claim(key: string): Promise<void>;
-  /** Lets go of a session: any process may take it then. */
-  release(key: string): void;
-  /** Returns whether this process has a session. */
-  holds(key: string): boolean;
-  /**
-   * Registers a callback for the loss of all sessions: this process was cut off for so long that others may have them.
-   * @returns removes it
-   */
-  onLost(callback: () => void): () => void;
-}
-
 /** Result of an attempt to open a session. */
 export type OpenedSession =
   | { session: Session; result: InitializeResult }
@@ -80,6 +61,7 @@ export interface SessionRegistry {
   /**
    * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
    * restored from the storage. Each use extends its lifetime.
+   * @throws ServedElsewhere if another process has it
    */
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
@@ -106,6 +88,9 @@ const serverEnded: JsonRpcError = {
 /** Number of attempts to store a new session, each after the end of an idle one. */
 const maxAttempts = 3;
 
+/** Maximum time to look for an idle session, in milliseconds: other processes may have to be asked. */
+const evictionMs = 5_000;
+
 /**
  * Creates the registry of sessions. An id is a date and 256 random bits (B3-10, A12-04). The storage has only the date
  * and the SHA-256 of the id.
@@ -113,7 +98,7 @@ const maxAttempts = 3;
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
   const { inUse = createSessionsInUse(), ownership } = options;
-  const store = ownership ? writeOwnSessions(options.store, ownership) : options.store;
+  const store = ownership ? noticeLoss(options.store, (key) => lose(key)) : options.store;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
   let sweptAt = 0;
@@ -133,6 +118,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       late,
       calls,
       streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
+      ...(ownership && { isServedHere: () => ownership.holds(stored.key) }),
       onChange: (change) =>
         store
           .change(stored.key, change)
@@ -152,8 +138,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       .catch((error: unknown) => {
         logger.warn({ err: error }, 'an MCP server failed to close');
       })
-      // Last, so that no other process restores a session that still runs here.
-      .then(() => ownership?.release(session.key))
+      // Last, so that no other process restores a session that still runs here, or whose events are not stored yet.
+      .then(() => ownership && session.streams.stored().then(() => ownership.release(session.key)))
       .finally(() => releasing.delete(session.key));
     releasing.set(session.key, closing);
     await closing;
@@ -167,22 +153,33 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     await Promise.all([release(session), forget(session.key)]);
   };
 
+  const heldByKey = (key: string): Session | undefined =>
+    [...held.values()].find((candidate) => candidate.key === key);
   const endByKey = (key: string): Promise<void> => {
-    const session = [...held.values()].find((candidate) => candidate.key === key);
+    const session = heldByKey(key);
     return session ? end(session) : forget(key);
+  };
+  /** Releases a session whose row says that it is not this process's any more. */
+  const lose = (key: string): void => {
+    const session = heldByKey(key);
+    if (!session) return;
+    logger.warn('another process has taken over an MCP session, or has ended it');
+    void release(session);
   };
 
   const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const stored = await store.find(hashSessionId(id));
     if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
-    if (now() - stored.usedAt >= limits.idleSeconds) {
-      await forget(stored.key);
-      return undefined;
-    }
     const initialize = seal.open(stored.initialize, initializeContext(stored.key));
     if (initialize === undefined) return undefined;
     await releasing.get(stored.key);
-    await ownership?.claim(stored.key);
+    const owner = await ownership?.claim(stored.key);
+    if (owner !== undefined) throw new ServedElsewhere(owner);
+    if (now() - stored.usedAt >= limits.idleSeconds) {
+      await forget(stored.key);
+      ownership?.release(stored.key);
+      return undefined;
+    }
     const session = build(id, stored, true);
     try {
       session.carry(
@@ -210,15 +207,27 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return running;
   };
 
+  /** Ends a session unless it is in use, in this process or in the one that has it. @returns whether it did */
+  const endUnused = async (key: string): Promise<boolean> => {
+    if (heldByKey(key)?.isInUse) return false;
+    const owner = await ownership?.claim(key);
+    if (ownership && owner !== undefined) return ownership.endIdle(key, owner);
+    // It may have been used while it was claimed.
+    if (heldByKey(key)?.isInUse) return false;
+    await endByKey(key).finally(() => ownership?.release(key));
+    return true;
+  };
+
   /** Ends the longest unused session of a principal, never one in use. */
   const evictIdle = async (principal: string): Promise<boolean> => {
-    const busy = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
-    const unused = (candidate: string): boolean => !busy.has(candidate) && !evicting.has(candidate);
-    const key = (await store.listOf(principal)).find(unused);
-    if (key === undefined) return false;
-    evicting.add(key);
-    await endByKey(key).finally(() => evicting.delete(key));
-    return true;
+    const until = performance.now() + evictionMs;
+    for (const key of await store.listOf(principal)) {
+      if (evicting.has(key)) continue;
+      if (performance.now() > until) return false;
+      evicting.add(key);
+      if (await endUnused(key).finally(() => evicting.delete(key))) return true;
+    }
+    return false;
   };
 
   const keep = async (
@@ -251,9 +260,17 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return busy.map(({ key }) => key);
   };
   const forgetRegistry = inUse.add(noteUse);
-  const stopListening = ownership?.onLost(() => {
-    for (const session of [...held.values()]) void release(session);
-  });
+  const stopListening = [
+    ownership?.onLost(() => {
+      for (const session of [...held.values()]) void release(session);
+    }),
+    ownership?.onEndIdle(async (key) => {
+      const session = heldByKey(key);
+      if (!session || session.isInUse) return false;
+      await end(session);
+      return true;
+    }),
+  ];
 
   const sweep = async (): Promise<void> => {
     sweptAt = now();
@@ -317,17 +334,11 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await conversation.end();
         return { reason: outcome };
       }
-      try {
-        await ownership?.claim(key);
-      } catch (error) {
-        await Promise.allSettled([conversation.end(), store.end(key)]);
-        throw error;
-      }
       if (hasEnded) {
-        ownership?.release(key);
         await store.end(key);
         return { error: serverEnded };
       }
+      ownership?.opened(key);
       session = build(id, stored, false);
       session.carry(conversation);
       held.set(id, session);
@@ -356,23 +367,24 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       clearInterval(sweeper);
       unwatch();
       forgetRegistry();
-      stopListening?.();
+      for (const stop of stopListening) stop?.();
       await Promise.all([...held.values()].map(release));
     },
   };
 }
 
-/** Lets a store write to sessions that this process has: of others, another process writes the events. */
-function writeOwnSessions(store: McpSessionStore, ownership: SessionOwnership): McpSessionStore {
-  const ifHeld = async (key: string, write: () => Promise<void>): Promise<void> => {
-    if (ownership.holds(key)) await write();
+/** Wraps a store of several processes. @param lost called with a session whose row refuses a write of this process */
+function noticeLoss(store: McpSessionStore, lost: (key: string) => void): McpSessionStore {
+  const notice = async (key: string, writing: Promise<boolean>): Promise<boolean> => {
+    const isOurs = await writing;
+    if (!isOurs) lost(key);
+    return isOurs;
   };
   return {
     ...store,
-    change: (key, ...rest) => ifHeld(key, () => store.change(key, ...rest)),
-    openStream: (key, ...rest) => ifHeld(key, () => store.openStream(key, ...rest)),
-    append: (key, ...rest) => ifHeld(key, () => store.append(key, ...rest)),
-    closeStream: (key, ...rest) => ifHeld(key, () => store.closeStream(key, ...rest)),
+    change: (key, ...rest) => notice(key, store.change(key, ...rest)),
+    openStream: (key, ...rest) => notice(key, store.openStream(key, ...rest)),
+    append: (key, ...rest) => notice(key, store.append(key, ...rest)),
   };
 }
 

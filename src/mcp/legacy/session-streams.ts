@@ -147,6 +147,11 @@ export class SessionStreams {
     return undefined;
   }
 
+  /** Resolves once everything written so far is stored, or failed to be. */
+  stored(): Promise<void> {
+    return this.#log.stored();
+  }
+
   /** Ends all of them. */
   end(): void {
     this.#own?.finish();

@@ -32,8 +32,10 @@ export interface SessionOptions {
   calls: CallLimit;
   /** Epoch seconds. */
   usedAt: number;
+  /** Returns whether this process may serve it at this moment; absent if no other process could. */
+  isServedHere?: () => boolean;
   /** Stores state that a restart must restore; resolves when it is stored. */
-  onChange: (change: SessionChange) => Promise<void>;
+  onChange: (change: SessionChange) => Promise<unknown>;
   /** Called when the server ended the session. */
   onEnded: () => void;
 }
@@ -58,7 +60,8 @@ export class Session implements Listener {
   readonly #url: URL;
   readonly #late: Deadlines;
   readonly #calls: CallLimit;
-  readonly #onChange: (change: SessionChange) => Promise<void>;
+  readonly #isServedHere: (() => boolean) | undefined;
+  readonly #onChange: (change: SessionChange) => Promise<unknown>;
   readonly #onEnded: () => void;
   readonly #subscriptions: Set<string>;
   readonly #running = new InFlightMap<RequestId, Post>();
@@ -77,6 +80,7 @@ export class Session implements Listener {
     this.#url = options.url;
     this.#late = options.late;
     this.#calls = options.calls;
+    this.#isServedHere = options.isServedHere;
     this.#onChange = options.onChange;
     this.#onEnded = options.onEnded;
     this.#subscriptions = new Set(options.subscriptions);
@@ -143,6 +147,8 @@ export class Session implements Listener {
   }
 
   hear(message: Message, relatedTo?: RequestId): void {
+    // A process that was paused may have lost the session, and hears its server before its own clock.
+    if (this.#isServedHere?.() === false) return;
     const post = relatedTo === undefined ? undefined : this.#running.get(relatedTo);
     if (message.method === undefined) this.#answer(message);
     else if (post) post.tell(message);
@@ -189,7 +195,7 @@ export class Session implements Listener {
    * Stores state that a restored server needs again.
    * @returns resolves when it is stored, and only then the client gets the response; undefined if nothing changed
    */
-  #remember({ method, params }: RequestMessage): Promise<void> | undefined {
+  #remember({ method, params }: RequestMessage): Promise<unknown> | undefined {
     if (method === 'logging/setLevel') return this.#onChange({ logLevel: String(params?.level) });
     if (method === 'resources/subscribe') return this.#rememberSubscription(String(params?.uri));
     if (method === 'resources/unsubscribe' && this.#subscriptions.delete(String(params?.uri)))
@@ -197,7 +203,7 @@ export class Session implements Listener {
     return undefined;
   }
 
-  #rememberSubscription(uri: string): Promise<void> | undefined {
+  #rememberSubscription(uri: string): Promise<unknown> | undefined {
     const subscriptions = [...this.#subscriptions, uri];
     const isKnown = this.#subscriptions.has(uri);
     if (isKnown || subscriptions.join('').length > maxSubscriptionsLength) return undefined;

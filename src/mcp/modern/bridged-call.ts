@@ -198,7 +198,7 @@ export class BridgedCall implements Listener {
       return;
     }
     this.#call = undefined;
-    call.answer(this.#inputRequired(this.#questions, { requestState }));
+    call.answer({ ...this.#inputRequired(this.#questions, { requestState }), isHeldHere: true });
   }
 
   #inputRequired(questions: ReadonlyMap<string, RequestMessage>, state: object): Answer {

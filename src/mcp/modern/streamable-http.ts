@@ -11,6 +11,7 @@ import {
 } from '../http/exchange.ts';
 import { type CallLimit, Deadlines, type StreamLimit } from '../http/limits.ts';
 import type { Refusal } from '../http/refusal.ts';
+import { type Peers, ServedElsewhere } from '../peers.ts';
 import {
   type Answer,
   type Backend,
@@ -73,6 +74,8 @@ export interface StreamableHttp2026Options {
   calls: CallLimit;
   accessWatch: AccessWatch;
   seal: Seal;
+  /** The other processes that serve the installation; without them this process is the only one. */
+  peers?: Pick<Peers, 'id' | 'isAlive'>;
   /** Streams that belong to no session, over all transports. */
   streams: StreamLimit;
   /** Carries what listeners hear to other nodes; absent if there are none. */
@@ -90,8 +93,9 @@ export interface StreamableHttp2026Options {
  */
 export function createStreamableHttp2026(options: StreamableHttp2026Options): StreamableHttp2026 {
   const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, served, now } = options;
+  const { peers } = options;
   const listeners = createListeners({ streams, accessWatch, relay: options.relay });
-  const states = createRequestStates({ seal: options.seal, url, now });
+  const states = createRequestStates({ seal: options.seal, url, processId: peers?.id, now });
   const older = createLegacyBridge({ ...options, publish: listeners.publish });
 
   const callOptions: HttpCallOptions = {
@@ -111,7 +115,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
         request.method === 'server/discover'
           ? declareExtensions(answer.result)
           : gate.filterResult(request.method, answer.result, authInfo, answer.by);
-      return { ...answer, result: states.seal(told, request, authInfo) };
+      return { ...answer, result: states.seal(told, request, authInfo, answer.isHeldHere) };
     },
     passes: (method) => served.passes(method, 'server', 'modern'),
     ended: ({ caller }) => calls.end(principalKey(caller.authInfo)),
@@ -175,6 +179,9 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
       const { isBatch, list, requests } = posted.messages;
       const [message] = list;
       const [request] = requests;
+      const holder = peers && request && states.holderOf(request, authInfo);
+      if (holder !== undefined && holder !== peers?.id && (await peers?.isAlive(holder)))
+        throw new ServedElsewhere(holder);
       const caller: Caller = { authInfo, headers, request: () => toWebRequest(exchange, url) };
       const isCall = request !== undefined && request.method !== listenMethod;
       const backend = await (isCall ? backends.currentSoon(caller) : backends.current(caller));
@@ -243,8 +250,18 @@ export interface RequestStates {
    * @returns the request in the form for the server; undefined if the state was not issued for this request
    */
   open(request: RequestMessage, authInfo: AuthInfo): RequestMessage | undefined;
-  /** Seals the state a result carries, for a retry of the same request. */
-  seal(result: Record<string, unknown>, request: RequestMessage, authInfo: AuthInfo): Record<string, unknown>;
+  /** Returns the process that holds what the state of a request refers to; undefined if no process in particular does. */
+  holderOf(request: RequestMessage, authInfo: AuthInfo): string | undefined;
+  /**
+   * Seals the state a result carries, for a retry of the same request.
+   * @param isHeldHere true if this process holds what the state refers to
+   */
+  seal(
+    result: Record<string, unknown>,
+    request: RequestMessage,
+    authInfo: AuthInfo,
+    isHeldHere?: boolean,
+  ): Record<string, unknown>;
 }
 
 /** Maximum time for a client to gather the requested input. */
@@ -255,8 +272,20 @@ export interface RequestStatesOptions {
   seal: Seal;
   /** The endpoint's public URL: other endpoints of the installation reject its states. */
   url: URL;
+  /** Id of this process, if several serve the installation. */
+  processId?: string | undefined;
   /** Epoch seconds. */
   now: () => number;
+}
+
+/** A request state as it is sealed. */
+interface SealedState {
+  /** Epoch seconds. */
+  expiresAt: number;
+  /** The server's own state. */
+  state: string;
+  /** The process that holds what the state refers to. */
+  holder?: string;
 }
 
 /**
@@ -264,7 +293,7 @@ export interface RequestStatesOptions {
  * parameters and a time.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
  */
-export function createRequestStates({ seal, url, now }: RequestStatesOptions): RequestStates {
+export function createRequestStates({ seal, url, processId, now }: RequestStatesOptions): RequestStates {
   const contextOf = (request: RequestMessage, authInfo: AuthInfo): string =>
     JSON.stringify([
       'requestState',
@@ -274,21 +303,27 @@ export function createRequestStates({ seal, url, now }: RequestStatesOptions): R
       ...digestOf(request),
     ]);
 
+  /** Reads the state of a request; undefined if it has none that is valid. */
+  const read = (request: RequestMessage, authInfo: AuthInfo): SealedState | undefined => {
+    const { requestState } = request.params ?? {};
+    if (typeof requestState !== 'string') return undefined;
+    const text = seal.open(requestState, contextOf(request, authInfo));
+    const sealed = text === undefined ? undefined : (JSON.parse(text) as SealedState);
+    return sealed && sealed.expiresAt >= now() ? sealed : undefined;
+  };
+
   return {
     open(request, authInfo) {
-      const { requestState } = request.params ?? {};
-      if (requestState === undefined) return request;
-      if (typeof requestState !== 'string') return undefined;
-      const text = seal.open(requestState, contextOf(request, authInfo));
-      if (text === undefined) return undefined;
-      const { expiresAt, state } = JSON.parse(text) as { expiresAt: number; state: string };
-      if (expiresAt < now()) return undefined;
-      return { ...request, params: { ...request.params, requestState: state } };
+      if (request.params?.requestState === undefined) return request;
+      const sealed = read(request, authInfo);
+      return sealed && { ...request, params: { ...request.params, requestState: sealed.state } };
     },
-    seal(result, request, authInfo) {
+    holderOf: (request, authInfo) => read(request, authInfo)?.holder,
+    seal(result, request, authInfo, isHeldHere = false) {
       const { requestState: state } = result;
       if (result.resultType !== 'input_required' || state === undefined) return result;
-      const text = JSON.stringify({ expiresAt: now() + lifeSeconds, state });
+      const holder = isHeldHere && processId !== undefined ? { holder: processId } : {};
+      const text = JSON.stringify({ expiresAt: now() + lifeSeconds, state, ...holder });
       return { ...result, requestState: seal.seal(text, contextOf(request, authInfo)) };
     },
   };

@@ -32,6 +32,8 @@ export interface ProvenRequest {
   target: string;
   /** Every `DPoP` header field, in order. */
   proofs: readonly string[];
+  /** True if another server of the installation has recorded the proof as used, for this very request. */
+  isRecorded?: boolean;
 }
 
 /** A token with the thumbprint of its key. */
@@ -84,6 +86,7 @@ export async function verifyProof(
       nowSeconds,
     }) ?? (thumbprint === token.keyThumbprint ? undefined : 'other_key');
   if (fault) return { fault, ...nextNonce };
+  if (request.isRecorded) return { ...nextNonce };
   const id = createHash('sha256')
     .update(`${thumbprint}\0${String(claims.jti)}`)
     .digest('base64url');

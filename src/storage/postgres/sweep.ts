@@ -1,6 +1,6 @@
 import { credentialChangeRetentionSeconds } from '../backends.ts';
 import { clientLifetimes, documentRetentionSeconds } from '../clients.ts';
-import { messageSeconds } from '../nodes.ts';
+import { deadNodeSeconds, messageSeconds } from '../nodes.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
 import type { Writer } from './connection/writer.ts';
 
@@ -50,11 +50,15 @@ const statements: readonly string[] = [
   removeBatch('node_messages', `posted_at < to_timestamp($1::bigint - ${messageSeconds})`),
   // A writer looks for its mark within seconds of a lost commit. The server has set the time.
   removeBatch('commit_marks', `at < least(to_timestamp($1), clock_timestamp()) - interval '1 day'`),
+  removeBatch(
+    'nodes',
+    `beat_at < least(to_timestamp($1), clock_timestamp()) - interval '${deadNodeSeconds} seconds'`,
+  ),
 ];
 
 /**
  * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions, credential
- * changes, messages of nodes and marks of commits that are no longer used.
+ * changes, messages of nodes, marks of commits and nodes that are no longer used.
  * @returns removes rows that expired before a time (epoch seconds) and returns their number
  */
 export function createSweeper(writer: Pick<Writer, 'write'>): (nowSeconds: number) => Promise<number> {

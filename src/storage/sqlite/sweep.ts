@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { credentialChangeRetentionSeconds } from '../backends.ts';
 import { clientLifetimes, documentRetentionSeconds } from '../clients.ts';
-import { messageSeconds } from '../nodes.ts';
+import { deadNodeSeconds, messageSeconds } from '../nodes.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
 import type { Writer } from './connection/writer.ts';
 
@@ -20,7 +20,7 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 
 /**
  * Creates the sweep of expired grants and artifacts, then of clients, client documents, upstream sessions,
- * credential changes and messages of processes that are no longer used.
+ * credential changes, messages of processes and nodes that are no longer used.
  * @returns removes rows that expired before a time (epoch seconds) and returns their number
  */
 export function createSweeper(
@@ -73,6 +73,10 @@ export function createSweeper(
     db.prepare(
       `DELETE FROM node_messages WHERE position IN (SELECT position FROM node_messages
          WHERE posted_at_ms < (? - ${messageSeconds}) * 1000 LIMIT ${batchSize})`,
+    ),
+    db.prepare(
+      `DELETE FROM nodes WHERE id IN (SELECT id FROM nodes
+         WHERE beat_at_ms < (min(?, unixepoch()) - ${deadNodeSeconds}) * 1000 LIMIT ${batchSize})`,
     ),
   ];
   return async (nowSeconds) => {

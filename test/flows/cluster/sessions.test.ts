@@ -11,13 +11,16 @@ import { makeSlowServer } from '../restart/support/slow-server.ts';
 
 const server = usePostgres();
 
-/** Starts two nodes with a server for each session, and logs in. */
-async function startTwo() {
+/** Starts nodes with a server for each session, and logs in. */
+async function startSome(count: number, options: Parameters<typeof startNodes>[2] = {}) {
   const runs = join(mkdtempSync(join(tmpdir(), 'gatehouse-runs-')), 'runs');
-  const nodes = await startNodes(await server().createDatabase(), 2, { server: () => makeSlowServer(runs) });
+  const database = await server().createDatabase();
+  const nodes = await startNodes(database, count, { server: () => makeSlowServer(runs), ...options });
   const { tokens } = await obtainTokens(nodes, { scopes: ['mcp'], scope: 'mcp' });
   return { ...nodes, token: tokens.access_token };
 }
+
+const startTwo = () => startSome(2);
 
 function portOf({ nodes }: TestNodes, index: number): number {
   return Number(new URL(nodes[index]?.listensAt ?? '').port);
@@ -100,5 +103,64 @@ describe('a session of two nodes', () => {
     expect(await session.call('echo', { said: 'still here' })).toMatchObject({
       result: { content: [{ text: 'still here' }] },
     });
+  });
+});
+
+describe('a session that two nodes restore at once', () => {
+  it('is restored by one of them, and the other forwards to it what it has read already', async () => {
+    const three = await startSome(3);
+    const { balancer, nodes } = three;
+    balancer.only(portOf(three, 0));
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => openSession(three)));
+    balancer.ports.splice(0, 1);
+    await nodes[0]?.stop();
+    balancer.only(undefined);
+    const said = 'ü'.repeat(20_000);
+    for (const session of sessions) {
+      const asked = Array.from({ length: 8 }, (_, id) =>
+        session.post(toolCall(id, 'echo', { said: said + id })),
+      );
+      for (const [id, answer] of (await Promise.all(asked)).entries())
+        expect([answer.status, await answer.json()]).toMatchObject([
+          200,
+          { id, result: { content: [{ text: said + id }] } },
+        ]);
+    }
+    const forwarded = nodes
+      .slice(1)
+      .flatMap(({ log }) => log.filter((line) => line.includes('could not be reached')));
+    expect(forwarded).toEqual([]);
+  });
+});
+
+describe('a client with as many sessions as it may have', () => {
+  const mcp = { maxSessionsPerPrincipal: 2 };
+
+  it('opens another one at any node: the longest unused one ends, and never one that is in use at another node (T-144)', async () => {
+    const two = await startSome(2, { mcp });
+    const [a, b] = [portOf(two, 0), portOf(two, 1)];
+    two.balancer.only(a);
+    const [busy, idle] = [await openSession(two), await openSession(two)];
+    const running = await busy.postForStream(
+      toolCall(1, 'slow', { label: 'busy', ms: 3_000 }, { progressToken: 1 }),
+    );
+    await running.until(({ method }) => method === 'notifications/progress');
+    two.balancer.only(b);
+    const fresh = await openSession(two);
+    expect(fresh.id).not.toBe('');
+    const ping = { jsonrpc: '2.0', id: 2, method: 'ping' };
+    expect((await idle.post(ping)).status).toBe(404);
+    expect((await running.until(({ id }) => id === 1)).message?.result).toMatchObject({
+      content: [{ text: 'busy' }],
+    });
+
+    const [first, second] = [await busy.listen(), await fresh.listen()];
+    for (const port of [a, b]) {
+      two.balancer.only(port);
+      expect((await openSession(two)).id).toBe('');
+    }
+    first.leave();
+    second.leave();
+    await expect.poll(async () => (await openSession(two)).id).not.toBe('');
   });
 });

@@ -10,8 +10,8 @@ function createLog(append: (events: readonly StoredEvent[]) => Promise<void>) {
   const lines: string[] = [];
   const log = createEventLog('k', {
     store: {
-      openStream: async () => undefined,
-      append: (_key, events) => append(events),
+      openStream: async () => true,
+      append: (_key, events) => append(events).then(() => true),
       closeStream: async () => undefined,
       resume: async (_key, stream) => ({ stream, owed: [], events: [] }),
     },
@@ -59,8 +59,8 @@ test('no event overtakes the opening of its stream: what it answers would stay o
   const writes: string[] = [];
   const log = createEventLog('k', {
     store: {
-      openStream: async (_key, { stream }) => void writes.push(`open ${stream}`),
-      append: async (_key, events) => void writes.push(events.map(({ stream }) => stream).join(' ')),
+      openStream: async (_key, { stream }) => writes.push(`open ${stream}`) > 0,
+      append: async (_key, events) => writes.push(events.map(({ stream }) => stream).join(' ')) > 0,
       closeStream: async (_key, stream) => void writes.push(`close ${stream}`),
       resume: async () => undefined,
     },

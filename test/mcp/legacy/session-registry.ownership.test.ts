@@ -1,44 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ServerSource, SessionOwnership } from '../../../src/mcp/index.ts';
-import { StorageUnavailable } from '../../../src/storage/storage.ts';
-import { initializeRequest, startGate } from '../support/gate.ts';
+import type { Peers, ServerSource } from '../../../src/mcp/index.ts';
+import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
 import { inSession, ping } from '../support/talking-server.ts';
 import { createSlowServer } from '../support/tools.ts';
 
-/** An ownership that a test takes away, with what was asked of it in order. */
-function startOwnership() {
+/** Other processes that a test plays, with what was asked of them in order. */
+function startPeers() {
   const asked: string[] = [];
   const held = new Set<string>();
   const lost = new Set<() => void>();
-  const refusal = { isOn: false };
-  const ownership: SessionOwnership = {
-    processId: 'this',
-    async claim(key) {
-      if (refusal.isOn) throw new StorageUnavailable('another node serves this session');
-      asked.push('claim');
-      held.add(key);
+  const enders = new Set<(key: string) => Promise<boolean>>();
+  /** What the other process does with a session of its own; undefined if it has none. */
+  const other: { answer: 'is idle' | 'is in use' | undefined } = { answer: undefined };
+  const peers: Peers = {
+    id: 'this',
+    sessions: {
+      async claim(key) {
+        asked.push('claim');
+        if (other.answer) return 'other';
+        held.add(key);
+        return undefined;
+      },
+      opened: (key) => void held.add(key),
+      release(key) {
+        asked.push('release');
+        held.delete(key);
+      },
+      holds: (key) => held.has(key),
+      async endIdle() {
+        asked.push('end');
+        return other.answer === 'is idle';
+      },
+      onEndIdle(end) {
+        enders.add(end);
+        return () => enders.delete(end);
+      },
+      onLost(callback) {
+        lost.add(callback);
+        return () => lost.delete(callback);
+      },
     },
-    release(key) {
-      asked.push('release');
-      held.delete(key);
+    isAlive: async () => true,
+    async forward(id, request, response, body) {
+      response.end(JSON.stringify({ servedBy: id, method: request.method, body: body?.toString() }));
     },
-    holds: (key) => held.has(key),
-    onLost(callback) {
-      lost.add(callback);
-      return () => lost.delete(callback);
-    },
+    hasCounted: () => false,
   };
   const lose = (): void => {
     held.clear();
     for (const callback of lost) callback();
   };
-  return { ownership, asked, lose, refusal };
+  const endIdle = async (key: string): Promise<boolean> =>
+    (await Promise.all([...enders].map((end) => end(key)))).includes(true);
+  return { peers, asked, held, lose, other, endIdle };
 }
 
 describe('a session of one of several processes', () => {
   it('that is lost is claimed again only after its server has ended, and is not let go of afterwards', async () => {
-    const { ownership, asked, lose } = startOwnership();
+    const { peers, asked, lose } = startPeers();
     const { source } = createSlowServer();
     const slow: ServerSource = {
       sharing: 'each',
@@ -52,23 +72,103 @@ describe('a session of one of several processes', () => {
         return server;
       },
     };
-    const gate = await startGate({ source: slow, sessionOwnership: ownership });
+    const gate = await startGate({ source: slow, peers });
     const token = gate.issue('ann');
     const session = await gate.initialize(token);
     lose();
     const answer = await gate.send(token, { json: ping(), headers: inSession(session) });
     expect(answer.status).toBe(200);
     await sleep(400);
-    expect(asked).toEqual(['claim', 'release', 'claim']);
+    expect(asked).toEqual(['release', 'claim']);
   });
 
-  it('whose claim fails leaves no server and no row behind', async () => {
-    const { ownership, refusal } = startOwnership();
+  it('that another process has restored first is served there: the request goes on as it came, and no server starts here', async () => {
+    const { peers, lose, other } = startPeers();
     const { source, seen } = createSlowServer();
-    const gate = await startGate({ source, sessionOwnership: ownership });
-    refusal.isOn = true;
-    for (let times = 0; times < 3; times++)
-      expect((await gate.send(gate.issue('ann'), { json: initializeRequest() })).status).not.toBe(200);
-    expect(seen.made).toBe(seen.closed);
+    const gate = await startGate({ source, peers });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    lose();
+    other.answer = 'is in use';
+    const { made } = seen;
+    const asked = { ...ping(7), params: { _meta: { 'a/b': 'ü' } } };
+    const answer = await gate.send(token, { json: asked, headers: inSession(session) });
+    expect(await answer.json()).toEqual({ servedBy: 'other', method: 'POST', body: JSON.stringify(asked) });
+    const listened = await gate.send(token, { method: 'GET', headers: inSession(session) });
+    expect(await listened.json()).toEqual({ servedBy: 'other', method: 'GET' });
+    const stranger = await gate.send(gate.issue('eve'), { json: asked, headers: inSession(session) });
+    expect(stranger.status).toBe(404);
+    expect(seen.made).toBe(made);
+  });
+
+  it('whose row refuses a write is let go of, and nothing more is said in it', async () => {
+    const { peers, asked } = startPeers();
+    const rows = { isOurs: true };
+    const { source, seen } = createSlowServer();
+    const gate = await startGate({
+      ...{ source, peers },
+      wrapStore: (store) => ({
+        ...store,
+        change: (...change) => (rows.isOurs ? store.change(...change) : Promise.resolve(false)),
+      }),
+    });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    rows.isOurs = false;
+    const set = { ...ping(7), method: 'logging/setLevel', params: { level: 'error' } };
+    const answer = await gate.send(token, { json: set, headers: inSession(session) });
+    expect(await answer.json()).toMatchObject({ id: 7, error: { code: -32000 } });
+    await expect.poll(() => [seen.closed, asked]).toEqual([1, ['release']]);
+  });
+
+  it('that may not be served here at this moment says nothing to its client', async () => {
+    const { peers, held } = startPeers();
+    const { source } = createSlowServer();
+    const gate = await startGate({ source, peers });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const keys = [...held];
+    held.clear();
+    const silent = gate.send(token, {
+      ...{ json: ping(7), headers: inSession(session) },
+      signal: AbortSignal.timeout(300),
+    });
+    await expect(silent.then((answer) => answer.text())).rejects.toThrow();
+    for (const key of keys) held.add(key);
+    const answer = await gate.send(token, { json: ping(8), headers: inSession(session) });
+    expect(await answer.json()).toMatchObject({ id: 8, result: {} });
+  });
+});
+
+describe('a new session beyond the number that a client may have', () => {
+  const limits = { ...defaultSessionLimits, maxPerPrincipal: 1 };
+
+  it('ends the old one at the process that has it, and is refused if it is in use there (T-144)', async () => {
+    const { peers, asked, other } = startPeers();
+    const gate = await startGate({ source: createSlowServer().source, peers, sessionLimits: limits });
+    const token = gate.issue('ann');
+    await gate.initialize(token);
+    other.answer = 'is in use';
+    expect((await gate.send(token, { json: initializeRequest() })).status).toBe(429);
+    expect(asked.filter((what) => what === 'end').length).toBeGreaterThan(0);
+    other.answer = undefined;
+    expect((await gate.send(token, { json: initializeRequest() })).status).toBe(200);
+  });
+
+  it('ends for another process only a session of this one that is not in use (T-144)', async () => {
+    const { peers, held, endIdle } = startPeers();
+    const gate = await startGate({ source: createSlowServer().source, peers, sessionLimits: limits });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const [key = ''] = held;
+    const aborting = new AbortController();
+    const stream = await gate.send(token, {
+      ...{ method: 'GET', headers: inSession(session), signal: aborting.signal },
+    });
+    expect(stream.status).toBe(200);
+    expect([await endIdle(key), await endIdle('unknown')]).toEqual([false, false]);
+    aborting.abort();
+    await expect.poll(() => endIdle(key)).toBe(true);
+    expect((await gate.send(token, { json: ping(), headers: inSession(session) })).status).toBe(404);
   });
 });

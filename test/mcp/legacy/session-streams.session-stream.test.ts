@@ -27,6 +27,7 @@ describe('a stream', () => {
       open: () => kept,
       append: () => true,
       close() {},
+      stored: async () => undefined,
       resume: async () => undefined,
     };
     const heard: string[] = [];

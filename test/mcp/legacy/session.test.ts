@@ -87,8 +87,11 @@ describe('messages of a session', () => {
       source,
       wrapStore: (store) => ({
         ...store,
-        change: (key, change) =>
-          store.change(key, change).then(() => (change.logLevel === undefined ? undefined : kept)),
+        async change(key, change) {
+          const isChanged = await store.change(key, change);
+          if (change.logLevel !== undefined) await kept;
+          return isChanged;
+        },
       }),
     });
     const token = gate.issue('ann');

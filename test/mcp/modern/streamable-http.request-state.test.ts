@@ -38,6 +38,22 @@ function start() {
 }
 
 describe('request state (C4-03, T-129)', () => {
+  it('names the process that holds what it refers to, to its own caller alone, and says nothing of it to the client', () => {
+    const at = { seal: createTestSeal(), url: new URL('https://mcp.example/mcp'), now: () => 1000 };
+    const [here, there] = ['here', 'there'].map((processId) => createRequestStates({ ...at, processId }));
+    const result = { resultType: 'input_required', requestState: 'inner' };
+    const held = here?.seal(result, request(asked), ann, true).requestState as string;
+    const free = here?.seal(result, request(asked), ann).requestState as string;
+    expect(held).not.toContain('here');
+    const retry = (requestState: string) => request({ ...asked, requestState });
+    expect(there?.holderOf(retry(held), ann)).toBe('here');
+    expect(there?.holderOf(retry(free), ann)).toBeUndefined();
+    expect(there?.holderOf(retry(held), { ...ann, subject: 'bob' })).toBeUndefined();
+    expect(there?.holderOf(retry(`x${held}`), ann)).toBeUndefined();
+    expect(there?.holderOf(request(asked), ann)).toBeUndefined();
+    expect(there?.open(retry(held), ann)?.params?.requestState).toBe('inner');
+  });
+
   it('comes back to the server as it was, and says nothing to the client', () => {
     const { states, sealed } = start();
     expect(sealed).not.toContain('inner');

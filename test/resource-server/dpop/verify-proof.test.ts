@@ -61,6 +61,21 @@ describe('a request with a token that is bound to a key', () => {
     });
   });
 
+  it('passes once more if another server of the installation has recorded its proof, and with no other fault (A13-09)', async () => {
+    const { nonces } = setUp();
+    const usedProofs = createUsedProofs(now);
+    const policy = { publicOrigin, nonces, requireNonce: false, required: false, usedProofs, now };
+    const key = { accessToken, keyThumbprint: prover.thumbprint };
+    const proofs = [await prover.prove({ url, accessToken })];
+    const request = { method: 'POST', target: '/mcp', proofs };
+    expect((await verifyProof(request, key, policy)).fault).toBeUndefined();
+    expect((await verifyProof(request, key, policy)).fault).toBe('used_before');
+    const recorded = { ...request, isRecorded: true };
+    expect((await verifyProof(recorded, key, policy)).fault).toBeUndefined();
+    expect((await verifyProof({ ...recorded, method: 'GET' }, key, policy)).fault).toBeDefined();
+    expect((await verifyProof({ ...recorded, proofs: [] }, key, policy)).fault).toBe('no_proof');
+  });
+
   it('passes with one proof once, also of many at the same time (A13-09)', async () => {
     const { verify } = setUp();
     const proof = await prover.prove({ url, accessToken });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { McpSessionStore, StoredEvent } from '../../../src/storage/mcp-sessions.ts';
 import { session, wide } from './mcp-session.ts';
+import { settled } from './nodes.ts';
 import { type OpenStorage, openForTest, startOfTime } from './subject.ts';
 
 async function openSessions(open: OpenStorage): Promise<McpSessionStore> {
@@ -21,6 +22,80 @@ async function openFifty(
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
+}
+
+const node = (id: string) => ({ id, address: '10.0.0.1:1', version: '1', startedAt: 1, ...settled });
+
+const said = (position: number): StoredEvent => ({ stream: 's', position, data: 'sealed' });
+
+/** What every store of MCP sessions does for each of several nodes. */
+export function describeSessionsOfNodes(open: OpenStorage): void {
+  describe('MCP sessions of nodes', () => {
+    const retention = { maxEvents: 10, maxBytes: 1000 };
+
+    /** Writes everything that a node writes to a session; returns which writes were refused. */
+    async function writeAll(store: McpSessionStore, key: string, position: number): Promise<boolean[]> {
+      return [
+        await store.change(key, { logLevel: `level ${position}` }),
+        await store.openStream(key, { stream: `s${position}`, owed: ['1'] }, startOfTime),
+        await store.append(key, [said(position)], retention, startOfTime),
+      ];
+    }
+
+    it('are written by the node that has them alone: of a node that lost one, nothing is stored, whoever has it now', async () => {
+      const { mcpSessions, nodes } = await openForTest(open);
+      const [a, b] = [mcpSessions.ofNode('a'), mcpSessions.ofNode('b')];
+      for (const id of ['a', 'b']) await nodes.beat(node(id));
+      await a.open(session('k'), wide);
+      expect((await nodes.ownerOf('k'))?.id).toBe('a');
+      expect(await writeAll(a, 'k', 1)).toEqual([true, true, true]);
+      expect(await writeAll(b, 'k', 2)).toEqual([false, false, false]);
+
+      await nodes.leave('a');
+      expect(await nodes.claimSession('k', 'b')).toBe('claimed');
+      expect(await writeAll(a, 'k', 3)).toEqual([false, false, false]);
+      await a.closeStream('k', 's');
+      await a.touch(['k'], startOfTime + 50);
+      expect(await b.find('k')).toEqual(session('k', { logLevel: 'level 1' }));
+      expect((await b.resume('k', 's', 0))?.events).toEqual([said(1)]);
+      expect([await b.resume('k', 's2', 0), await b.resume('k', 's3', 0)]).toEqual([undefined, undefined]);
+
+      await nodes.releaseSessions(['k'], 'b');
+      expect(await writeAll(a, 'k', 4)).toEqual([false, false, false]);
+      expect(await writeAll(b, 'k', 5)).toEqual([false, false, false]);
+      expect(await writeAll(a, 'gone', 6)).toEqual([false, false, false]);
+      expect(await writeAll(mcpSessions, 'k', 7)).toEqual([true, true, true]);
+    });
+
+    it('are touched by the node that has them, and ended by any', async () => {
+      const { mcpSessions } = await openForTest(open);
+      const [a, b] = [mcpSessions.ofNode('a'), mcpSessions.ofNode('b')];
+      await a.open(session('k'), wide);
+      await a.openStream('k', { stream: 's', owed: [] }, startOfTime);
+      await b.touch(['k'], startOfTime + 1);
+      expect((await a.find('k'))?.usedAt).toBe(startOfTime);
+      await a.touch(['k'], startOfTime + 2);
+      expect((await b.find('k'))?.usedAt).toBe(startOfTime + 2);
+      await a.closeStream('k', 's');
+      expect(await a.resume('k', 's', 0)).toBeUndefined();
+      expect([await b.end('k'), await a.find('k')]).toEqual([true, undefined]);
+    });
+
+    it('are not swept by another node while their own is alive', async () => {
+      const { mcpSessions, nodes } = await openForTest(open);
+      const [a, b] = [mcpSessions.ofNode('a'), mcpSessions.ofNode('b')];
+      await nodes.beat(node('a'));
+      await a.open(session('of-a'), wide);
+      await a.open(session('kept'), wide);
+      await b.open(session('of-b'), wide);
+      await mcpSessions.open(session('of-none'), wide);
+      await mcpSessions.ofNode('dead').open(session('of-dead'), wide);
+      const bounds = { usedBefore: startOfTime + 1, eventsBefore: 0 };
+      expect((await b.sweep({ ...bounds, keep: [] })).sort()).toEqual(['of-b', 'of-dead', 'of-none']);
+      expect(await a.sweep({ ...bounds, keep: ['kept'] })).toEqual(['of-a']);
+      expect(await mcpSessions.filterPresent(['of-a', 'kept'])).toEqual(['kept']);
+    });
+  });
 }
 
 /** What every store of MCP sessions does with the sessions themselves. */

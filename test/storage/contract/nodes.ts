@@ -62,6 +62,15 @@ export function describeNodes(open: OpenStorage): void {
       expect(await nodes.claimSession('t', 'a')).toBe('claimed');
     });
 
+    it('are removed by the sweep a day after their last beat, and not before', async () => {
+      const storage = await start('s');
+      const { nodes } = storage;
+      await nodes.beat(node('a'));
+      const nowSeconds = Math.floor(Date.now() / 1000);
+      expect(await storage.sweepExpired(nowSeconds)).toBe(0);
+      expect(await nodes.list()).toEqual([node('a')]);
+    });
+
     it('lose their sessions to others once their lease is over', async () => {
       const { nodes } = await start('s');
       await nodes.beat(node('dead'));

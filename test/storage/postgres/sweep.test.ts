@@ -65,4 +65,14 @@ describe('the sweeper', () => {
       { writer: 'idle' },
     ]);
   });
+
+  it('forgets nodes a day after their last beat, whatever the clock of the server says, and no other', async () => {
+    const { db, writer } = await openNode();
+    await db.run(`INSERT INTO nodes (id, address, version, started_at, beat_at) VALUES
+      ('dead', 'a:1', '1', 1, clock_timestamp() - interval '25 hours'),
+      ('lost', 'a:1', '1', 1, clock_timestamp() - interval '23 hours')`);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    expect(await createSweeper(writer)(nowSeconds + 1000 * 86_400)).toBe(1);
+    expect(await db.rows('SELECT id FROM nodes')).toEqual([{ id: 'lost' }]);
+  });
 });

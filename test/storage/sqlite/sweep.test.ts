@@ -38,4 +38,18 @@ describe('the sweeper', () => {
     expect(Math.max(...pauses)).toBeLessThan(patience(200));
     expect(db.prepare('SELECT id FROM artifacts').pluck().all()).toEqual(['alive']);
   });
+
+  it('forgets nodes a day after their last beat, whatever the clock of the server says, and no other', async () => {
+    const db = openDatabase(join(testFolder(), 'gatehouse.db'));
+    onTestFinished(() => void db.close());
+    const hoursAgo = (hours: number): number => Date.now() - hours * 3_600_000;
+    const add = db.prepare(
+      "INSERT INTO nodes (id, address, version, started_at, beat_at_ms) VALUES (?, 'a:1', '1', 1, ?)",
+    );
+    add.run('dead', hoursAgo(25));
+    add.run('lost', hoursAgo(23));
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    expect(await createSweeper(db, createWriter(db))(nowSeconds + 1000 * 86_400)).toBe(1);
+    expect(db.prepare('SELECT id FROM nodes').pluck().all()).toEqual(['lost']);
+  });
 });

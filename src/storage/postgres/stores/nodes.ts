@@ -10,7 +10,8 @@ import type { ChangeMarks } from '../connection/change-marks.ts';
 import type { Database } from '../connection/database.ts';
 import type { Writer } from '../connection/writer.ts';
 
-const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
+/** Condition for rows of `nodes`. */
+export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
 
 const columns = `nodes.id, address, version, started_at AS "startedAt", settings_hash AS "settingsHash",
   refuses_file AS "refusesFile"`;
@@ -27,7 +28,6 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
            refuses_file = excluded.refuses_file`,
         [id, address, version, startedAt, settingsHash, refusesFile],
       );
-      await db.run("DELETE FROM nodes WHERE beat_at < clock_timestamp() - interval '1 day'");
     },
     leave: (id) =>
       writer.write(

@@ -2,12 +2,14 @@ import type Database from 'better-sqlite3';
 import type {
   EventRetention,
   McpSessionStore,
+  McpSessionStores,
   SessionChange,
   SessionSummary,
   StoredEvent,
   StoredSession,
 } from '../../mcp-sessions.ts';
 import type { Writer } from '../connection/writer.ts';
+import { isAlive } from './nodes.ts';
 
 /** Sessions recorded as used in one commit: small enough to not delay other writes. */
 const touchedAtOnce = 250;
@@ -33,17 +35,28 @@ function toRow(session: StoredSession): Row {
   };
 }
 
-/** Creates the store of MCP sessions in a SQLite database. */
-export function createMcpSessionStore(db: Database.Database, writer: Writer): McpSessionStore {
+/** Condition for rows of `mcp_sessions` that a node may write to; without a node all. */
+function ownedBy(node: string | undefined): string {
+  return node === undefined ? '' : ' AND node_id = @node';
+}
+
+/** Creates the stores of MCP sessions in a SQLite database. */
+export function createMcpSessionStore(db: Database.Database, writer: Writer): McpSessionStores {
+  return { ...createStore(db, writer), ofNode: (id) => createStore(db, writer, id) };
+}
+
+/** @param node the node whose sessions it writes to; undefined for all */
+function createStore(db: Database.Database, writer: Writer, node?: string): McpSessionStore {
+  const isOwn = ownedBy(node);
   const sessionsOf = db
     .prepare<[string], number>('SELECT sessions FROM mcp_session_counts WHERE principal = ?')
     .pluck();
   const total = db.prepare<[], number>('SELECT sessions FROM mcp_session_total').pluck();
-  const open = db.prepare<[Row]>(
+  const open = db.prepare<[Row & { node: string | null }]>(
     `INSERT INTO mcp_sessions (key, principal, initialize, protocol_version, is_initialized, log_level,
-       subscriptions, created_at, used_at, grant_hash)
+       subscriptions, created_at, used_at, grant_hash, node_id)
      VALUES (@key, @principal, @initialize, @protocolVersion, @isInitialized, @logLevel,
-       @subscriptions, @createdAt, @usedAt, @grantHash)`,
+       @subscriptions, @createdAt, @usedAt, @grantHash, @node)`,
   );
   const columns = `key, principal, initialize, protocol_version AS protocolVersion, is_initialized AS isInitialized,
     log_level AS logLevel, subscriptions, created_at AS createdAt, used_at AS usedAt,
@@ -64,13 +77,13 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
     .prepare<[string], string>('SELECT key FROM mcp_sessions WHERE key IN (SELECT value FROM json_each(?))')
     .pluck();
   const foreignCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
-  const change = db.prepare<[Row]>(
+  const change = db.prepare(
     `UPDATE mcp_sessions SET is_initialized = @isInitialized, log_level = @logLevel,
        subscriptions = @subscriptions, used_at = @usedAt, grant_hash = @grantHash
-     WHERE key = @key`,
+     WHERE key = @key${isOwn}`,
   );
   const touch = db.prepare(
-    'UPDATE mcp_sessions SET used_at = @usedAt WHERE key = @key AND used_at < @usedAt',
+    `UPDATE mcp_sessions SET used_at = @usedAt WHERE key = @key AND used_at < @usedAt${isOwn}`,
   );
   const end = db.prepare('DELETE FROM mcp_sessions WHERE key = ?');
 
@@ -79,7 +92,7 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
       writer.write(() => {
         if ((sessionsOf.get(session.principal) ?? 0) >= caps.maxPerPrincipal) return 'principal_full';
         if ((total.get() ?? 0) >= caps.maxTotal) return 'full';
-        open.run(toRow(session));
+        open.run({ ...toRow(session), node: node ?? null });
         return 'opened';
       }),
     async find(key) {
@@ -94,19 +107,20 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
     change: (key, changes: SessionChange) =>
       writer.write(() => {
         const row = find.get(key);
-        if (row) change.run(toRow({ ...toSession(row), ...changes }));
+        if (!row) return false;
+        return change.run({ ...toRow({ ...toSession(row), ...changes }), node }).changes === 1;
       }),
     async touch(keys, usedAt) {
       for (let from = 0; from < keys.length; from += touchedAtOnce) {
         const some = keys.slice(from, from + touchedAtOnce);
         await writer.write(() => {
-          for (const key of some) touch.run({ key, usedAt });
+          for (const key of some) touch.run({ key, usedAt, node });
         });
       }
     },
     end: (key) => writer.write(() => end.run(key).changes === 1),
-    ...createMcpStreamStore(db, writer),
-    sweep: createMcpSweep(db, writer),
+    ...createMcpStreamStore(db, writer, node),
+    sweep: createMcpSweep(db, writer, node),
   };
 }
 
@@ -125,11 +139,16 @@ interface EventRow {
 function createMcpStreamStore(
   db: Database.Database,
   writer: Writer,
+  node: string | undefined,
 ): Pick<McpSessionStore, 'openStream' | 'append' | 'resume' | 'closeStream'> {
+  const isOwn = ownedBy(node);
   const findSession = db.prepare<[string], number>('SELECT id FROM mcp_sessions WHERE key = ?').pluck();
+  const findOwn = db
+    .prepare<[object], number>(`SELECT id FROM mcp_sessions WHERE key = @key${isOwn}`)
+    .pluck();
   const open = db.prepare(
     `INSERT INTO mcp_streams (session_id, name, owed, lasts, created_at)
-     SELECT id, @stream, @owed, @owed = '[]', @createdAt FROM mcp_sessions WHERE key = @key
+     SELECT id, @stream, @owed, @owed = '[]', @createdAt FROM mcp_sessions WHERE key = @key${isOwn}
      ON CONFLICT (session_id, name) DO UPDATE SET owed = excluded.owed, created_at = excluded.created_at`,
   );
   const find = db.prepare<[number, string], StreamRow>(
@@ -159,7 +178,7 @@ function createMcpStreamStore(
   );
   const close = db.prepare(
     `DELETE FROM mcp_streams
-     WHERE name = @stream AND session_id = (SELECT id FROM mcp_sessions WHERE key = @key)`,
+     WHERE name = @stream AND session_id = (SELECT id FROM mcp_sessions WHERE key = @key${isOwn})`,
   );
 
   function keep(sessionId: number, event: StoredEvent, createdAt: number): void {
@@ -185,13 +204,16 @@ function createMcpStreamStore(
 
   return {
     openStream: (key, { stream, owed }, createdAt) =>
-      writer.write(() => void open.run({ key, stream, owed: JSON.stringify(owed), createdAt })),
+      writer.write(
+        () => open.run({ key, stream, owed: JSON.stringify(owed), createdAt, node }).changes === 1,
+      ),
     append: (key, events, retention, createdAt) =>
       writer.write(() => {
-        const sessionId = findSession.get(key);
-        if (sessionId === undefined) return;
+        const sessionId = findOwn.get({ key, node });
+        if (sessionId === undefined) return false;
         for (const event of events) keep(sessionId, event, createdAt);
         while (isOver(sessionId, retention)) drop(sessionId);
+        return true;
       }),
     async resume(key, stream, after) {
       const sessionId = findSession.get(key);
@@ -204,7 +226,7 @@ function createMcpStreamStore(
       }));
       return { stream, owed: JSON.parse(found.owed) as string[], events };
     },
-    closeStream: (key, stream) => writer.write(() => void close.run({ key, stream })),
+    closeStream: (key, stream) => writer.write(() => void close.run({ key, stream, node })),
   };
 }
 
@@ -225,7 +247,11 @@ interface SessionCandidate extends Candidate {
  * Creates the sweep of MCP sessions. Events are removed first, so that few rows depend on the sessions and streams
  * removed later.
  */
-export function createMcpSweep(db: Database.Database, writer: Writer): McpSessionStore['sweep'] {
+export function createMcpSweep(
+  db: Database.Database,
+  writer: Writer,
+  node?: string,
+): McpSessionStore['sweep'] {
   const rowsChanged = db.prepare<[], number>('SELECT total_changes()').pluck();
   const removeEvents = db.prepare<[number]>(
     `DELETE FROM mcp_events WHERE id IN (SELECT id FROM mcp_events WHERE created_at < ? LIMIT ${batchSize})`,
@@ -241,7 +267,11 @@ export function createMcpSweep(db: Database.Database, writer: Writer): McpSessio
     `SELECT id, used_at AS at, key FROM mcp_sessions
      WHERE used_at < ? AND (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ${batchSize}`,
   );
-  const endSession = db.prepare<[number]>('DELETE FROM mcp_sessions WHERE id = ?');
+  const isFree =
+    node === undefined
+      ? ''
+      : ` AND (node_id IS NULL OR node_id = @node OR node_id NOT IN (SELECT id FROM nodes WHERE ${isAlive}))`;
+  const endSession = db.prepare<[object]>(`DELETE FROM mcp_sessions WHERE id = @id${isFree}`);
 
   /** Processes the rows that may be due, one batch per commit: a batch ends when enough rows were read or removed. */
   async function inBatches<T extends Candidate>(
@@ -273,8 +303,7 @@ export function createMcpSweep(db: Database.Database, writer: Writer): McpSessio
     const ended: string[] = [];
     await inBatches(unusedSessions, usedBefore, ({ id, key }) => {
       if (kept.has(key)) return;
-      endSession.run(id);
-      ended.push(key);
+      if (endSession.run({ id, node }).changes === 1) ended.push(key);
     });
     return ended;
   };

@@ -12,7 +12,8 @@ import type { Writer } from '../connection/writer.ts';
 /** Epoch milliseconds of the machine that all processes of a folder share. */
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-const isAlive = `beat_at_ms > ${now} - ${leaseSeconds * 1000}`;
+/** Condition for rows of `nodes`. */
+export const isAlive = `beat_at_ms > ${now} - ${leaseSeconds * 1000}`;
 
 /** A node whose booleans are 0 and 1. */
 type Stored<Row> = { [Member in keyof Row]: Row[Member] extends boolean ? number : Row[Member] };
@@ -31,7 +32,6 @@ export function createNodeStore(db: Database.Database, writer: Writer): NodeStor
      ON CONFLICT (id) DO UPDATE SET beat_at_ms = excluded.beat_at_ms, settings_hash = excluded.settings_hash,
        refuses_file = excluded.refuses_file`,
   );
-  const forgetDead = db.prepare(`DELETE FROM nodes WHERE beat_at_ms < ${now} - 86400000`);
   const leave = db.prepare('DELETE FROM nodes WHERE id = ?');
   const releaseAll = db.prepare('UPDATE mcp_sessions SET node_id = NULL WHERE node_id = ?');
   const list = db.prepare<[], Stored<NodeRow>>(
@@ -57,11 +57,7 @@ export function createNodeStore(db: Database.Database, writer: Writer): NodeStor
   );
 
   return {
-    beat: (node) =>
-      writer.write(() => {
-        beat.run({ ...node, refusesFile: Number(node.refusesFile) });
-        forgetDead.run();
-      }),
+    beat: (node) => writer.write(() => void beat.run({ ...node, refusesFile: Number(node.refusesFile) })),
     leave: (id) =>
       writer.write(() => {
         releaseAll.run(id);

@@ -12,13 +12,21 @@ import {
   createMcpSweep,
 } from '../../../../src/storage/postgres/stores/mcp-sessions.ts';
 import { session, wide } from '../../contract/mcp-session.ts';
-import { describeMcpSessions, describeMcpStreams, describeMcpSweep } from '../../contract/mcp-sessions.ts';
+import {
+  describeMcpSessions,
+  describeMcpStreams,
+  describeMcpSweep,
+  describeSessionsOfNodes,
+} from '../../contract/mcp-sessions.ts';
 import { openForTest, startOfTime } from '../../contract/subject.ts';
 import { openNewDatabase, usePostgres } from '../subject.ts';
 
 const server = usePostgres();
 
-describe('PostgreSQL', () => describeMcpSessions(() => openNewDatabase(server())));
+describe('PostgreSQL', () => {
+  describeMcpSessions(() => openNewDatabase(server()));
+  describeSessionsOfNodes(() => openNewDatabase(server()));
+});
 
 describe('PostgreSQL', () => describeMcpStreams(() => openNewDatabase(server())));
 

@@ -7,11 +7,19 @@ import { createMcpSessionStore, createMcpSweep } from '../../../../src/storage/s
 import { testFolder } from '../../../client/support/folder.ts';
 import { patience } from '../../../support/patience.ts';
 import { session, wide } from '../../contract/mcp-session.ts';
-import { describeMcpSessions, describeMcpStreams, describeMcpSweep } from '../../contract/mcp-sessions.ts';
+import {
+  describeMcpSessions,
+  describeMcpStreams,
+  describeMcpSweep,
+  describeSessionsOfNodes,
+} from '../../contract/mcp-sessions.ts';
 import { startOfTime } from '../../contract/subject.ts';
 import { openNewDatabase } from '../subject.ts';
 
-describe('SQLite', () => describeMcpSessions(openNewDatabase));
+describe('SQLite', () => {
+  describeMcpSessions(openNewDatabase);
+  describeSessionsOfNodes(openNewDatabase);
+});
 
 it('The end of a session by this process leaves the mark of others as it is, and that by another changes it', async () => {
   const file = join(testFolder(), 'gatehouse.db');
