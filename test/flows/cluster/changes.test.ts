@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { type EventReader, readEvents } from '../../mcp/support/event-reader.ts';
 import { modernRequest, readAnswers } from '../../mcp/support/gate.ts';
-import { ada } from '../../support/gatehouse.ts';
+import { startBalancer } from '../../support/balancer.ts';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens } from '../../support/oauth.ts';
 import { startNodes, type TestNodes } from '../../support/postgres/nodes.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
@@ -152,6 +153,34 @@ describe('a change of a server of the code', () => {
     await other.call('update', { uri: 'test://end' });
     expect(await readUpTo(stream, 'test://end')).toEqual([toolsChanged, 'test://end']);
   });
+});
+
+it('Two processes with cluster.port on one SQLite folder share sessions and changes like nodes on PostgreSQL (FA-37)', async () => {
+  const balancer = await startBalancer();
+  onTestFinished(() => balancer.close());
+  const folder = testFolder();
+  const nodes: RunningGatehouse[] = [];
+  for (let index = 0; index < 2; index++) {
+    const node = await startGatehouse({
+      ...{ folder, publicUrl: balancer.url, cluster: { port: 0 } },
+      server: { create: makeTellingServer, sharing: 'shared' },
+    });
+    onTestFinished(() => node.stop());
+    nodes.push(node);
+    balancer.ports.push(Number(new URL(node.listensAt).port));
+  }
+  const mcpUrl = `${balancer.url}/mcp`;
+  const { tokens } = await obtainTokens({ url: balancer.url, mcpUrl }, { scopes: ['mcp'], scope: 'mcp' });
+  balancer.only(balancer.ports[1]);
+  const session = await openSession({ mcpUrl, token: tokens.access_token });
+  balancer.only(balancer.ports[0]);
+  const stream = await session.listen();
+  const uri = 'test://a';
+  await session.post({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
+  const other = await openSession({ mcpUrl, token: tokens.access_token });
+  await other.call('update', { uri });
+  await stream.until(({ params }) => params?.uri === uri);
+  expect(await nodes[0]?.storage.nodes.listAll()).toMatchObject([{ sessions: 1 }, { sessions: 1 }]);
 });
 
 /** A program whose tools are the lines of a file; the tool `add` appends one and says that the list has changed. */
