@@ -242,6 +242,28 @@ describe('what a node remembers of a backend', () => {
     expect(readFileSync(file, 'utf8')).toBe('add\nunnoticed\nadded\n');
   });
 
+  it('that several nodes run as one of several programs of an account reaches the sessions of that account', async () => {
+    const file = join(testFolder(), 'tools');
+    writeFileSync(file, 'add\n');
+    const backends = { files: { ...program(file), process: 'account' } };
+    const two = await startTwo({ routes: { main: { path: '/', backends } } as never });
+    two.at(1);
+    const tokenOfBob = await two.tokenOf(bob);
+    const [own, foreign] = [await openSession(two), await openSession({ ...two, token: tokenOfBob })];
+    const [heard, unheard] = [await own.listen(), await foreign.listen()];
+    for (const session of [own, foreign]) expect(await toolsOf(session)).toEqual(['files_add']);
+    two.at(0);
+    const here = await openSession(two);
+    await (await here.post(toolCall(2, 'files_add', {}))).text();
+    await heard.until(({ method }) => method === toolsChanged);
+    await fetch(two.mcpUrl, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${tokenOfBob}`, 'mcp-session-id': foreign.id },
+    });
+    const all = await unheard.rest();
+    expect(all.filter(({ message }) => message?.method === toolsChanged)).toEqual([]);
+  });
+
   it('of its pinned definitions is read again if an operator forgot them', async () => {
     const file = join(testFolder(), 'tools');
     writeFileSync(file, 'add\n');
