@@ -1,5 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
+import type { OtherReload } from './composition/cluster.ts';
 import type { ReloadOutcome } from './composition/reload.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteStatus, RoutesChange } from './composition/served-routes.ts';
@@ -12,7 +13,7 @@ import { SettingsRefused } from './settings/issues.ts';
 import { isRecord } from './settings/scopes.ts';
 import type { Storage } from './storage/storage.ts';
 
-export type { ReloadOutcome, RouteStatus, RoutesChange };
+export type { OtherReload, ReloadOutcome, RouteStatus, RoutesChange };
 
 /** Options of `createGatehouse`: the settings of the config file, and the parts that only code can provide. */
 export interface GatehouseOptions extends Omit<SettingsInput, 'storage'> {
@@ -61,6 +62,14 @@ export interface Gatehouse {
    * @param cause for the log
    */
   reload(load: () => SettingsInput, cause: string): ReloadOutcome;
+  /** Makes the other nodes of the installation reload their config files. @returns the outcomes of those that are alive */
+  reloadOthers(): Promise<OtherReload[]>;
+  /**
+   * Calls back if another node made this one reload.
+   * @param reload returns true if the settings could be used
+   * @returns ends it
+   */
+  onReload(reload: () => boolean): () => void;
   /**
    * Rejects new MCP calls, and ends streams and background work; running calls get an error. The storage stays open,
    * because it belongs to the caller.

@@ -171,12 +171,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     const next = parseSettings({ ...input, routes: others });
     const change = routes.replace(resolve(next), serving);
     recordRoutesChange(change, { auditTrail, logger });
+    cluster.showReload(next.routes);
     const fresh = [...change.added, ...change.changed];
     const freshRoutes = Object.entries(next.routes).filter(([name]) => fresh.includes(name));
     for (const advice of adviseOnRoutes(Object.fromEntries(freshRoutes))) logger.warn(advice);
     return change;
   };
 
+  const reload = createReload({ started: settings, replaceRoutes, logger });
   return {
     app,
     get mcpUrl() {
@@ -191,7 +193,13 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       attachTo(httpServer, { listener: cluster.serve(app.callback()), isOver: () => isStopping }, logger),
     routes: () => routes.all.map(statusOfRoute),
     replaceRoutes,
-    reload: createReload({ started: settings, replaceRoutes, logger }),
+    reload(...asked) {
+      const outcome = reload(...asked);
+      if ('problems' in outcome) cluster.showReload(undefined);
+      return outcome;
+    },
+    reloadOthers: cluster.reloadOthers,
+    onReload: cluster.onReload,
     async close(patienceMs) {
       isStopping = true;
       stopSweeping();

@@ -6,6 +6,7 @@ export { createGatehouse } from './gatehouse.ts';
 export type {
   Gatehouse,
   GatehouseOptions,
+  OtherReload,
   ReloadOutcome,
   RouteStatus,
   RoutesChange,

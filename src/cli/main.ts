@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   protect: async () => (await import('./commands/server/protect.ts')).registerProtect,
   routes: async () => (await import('./commands/server/routes.ts')).registerRoutes,
   reload: async () => (await import('./commands/server/reload.ts')).registerReload,
+  nodes: async () => (await import('./commands/operator/nodes.ts')).registerNodes,
   stdio: async () => (await import('./commands/server/stdio.ts')).registerStdio,
   account: async () => (await import('./commands/operator/account.ts')).registerAccount,
   client: async () => (await import('./commands/operator/client.ts')).registerClient,

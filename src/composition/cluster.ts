@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
 import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
@@ -8,8 +9,9 @@ import {
   type NodePort,
   openNodePort,
 } from '../cluster/forwarding.ts';
-import { joinCluster } from '../cluster/node.ts';
+import { type ClusterNode, joinCluster } from '../cluster/node.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
+import { keyedDigest } from '../crypto/secret.ts';
 import { hashSessionId, type Peers, processOfSse } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -40,7 +42,7 @@ export function composeBus({ settings, storage, keys, metrics, logger }: BusPart
 
 /** Parts of {@link composeCluster}. */
 export interface ClusterParts {
-  settings: Pick<Settings, 'cluster'>;
+  settings: Settings;
   storage: Pick<Storage, 'nodes'>;
   keys: Pick<KeySet, 'audit'>;
   /** Undefined if the settings have no port for other nodes. */
@@ -66,8 +68,29 @@ export interface Cluster {
   serve(listener: RequestListener): RequestListener;
   /** Takes no more requests of other nodes. */
   stopServing(): void;
+  /**
+   * Shows other nodes and operators the settings after a reload.
+   * @param routes the present ones; undefined if the config file could not be used
+   */
+  showReload(routes: Settings['routes'] | undefined): void;
+  /** Makes the other nodes read their config files again. @returns the outcomes; none if this is the only node */
+  reloadOthers(): Promise<OtherReload[]>;
+  /**
+   * Calls back if another node was told to reload.
+   * @param reload returns whether the config file could be used
+   * @returns ends it
+   */
+  onReload(reload: () => boolean): () => void;
   /** Gives up all sessions, and leaves the other nodes. */
   close(): Promise<void>;
+}
+
+/** The reload of another node. */
+export interface OtherReload {
+  id: string;
+  /** `host:port` for other nodes. */
+  address: string;
+  outcome: 'reloaded' | 'refused' | 'no answer';
 }
 
 /** Joins the other nodes of the installation, if the settings have a port for them. */
@@ -80,6 +103,9 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
       findClientAddress,
       serve: (listener) => listener,
       stopServing: () => undefined,
+      showReload: () => undefined,
+      reloadOthers: async () => [],
+      onReload: () => () => undefined,
       close: async () => undefined,
     };
   const reachedAt = readAddress(parts);
@@ -117,9 +143,11 @@ interface JoiningParts extends ClusterParts {
 
 /** Joins the other nodes, with an open port for them. */
 async function join(parts: JoiningParts): Promise<Cluster> {
-  const { storage, bus, nodePort, key, reachedAt, version, findClientAddress, now, logger } = parts;
+  const { settings, storage, keys, bus, nodePort, key, reachedAt, version, findClientAddress, now, logger } =
+    parts;
   const address = `${reachedAt}:${nodePort.port}`;
-  const node = await joinCluster({ store: storage.nodes, address, version, settingsHash: '', now, logger });
+  const settingsHash = hashSettings(settings, keys);
+  const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
   await bus.join(node);
   let isServing = false;
   let isStopping = false;
@@ -157,6 +185,11 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     stopServing() {
       isStopping = true;
     },
+    showReload(routes) {
+      if (!routes) node.show({ refusesFile: true });
+      else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
+    },
+    ...relayReloads(bus, node, logger),
     async close() {
       isStopping = true;
       nodePort.close();
@@ -178,4 +211,54 @@ function sessionOf({ headers, url = '' }: IncomingMessage): NamedSession | undef
   const ofStream = /[?&]sessionId=([^&#]{1,200})/.exec(url)?.[1];
   const nodeId = ofStream && processOfSse(ofStream);
   return nodeId === undefined || nodeId === '' ? undefined : { nodeId };
+}
+
+/** Maximum wait for the outcomes of other nodes, in milliseconds. */
+const reloadPatienceMs = 5_000;
+
+/** Carries reloads to other nodes, and their outcomes back. */
+function relayReloads(
+  bus: NodeBus,
+  node: Pick<ClusterNode, 'id' | 'listOthers'>,
+  logger: Pick<Logger, 'warn'>,
+): Pick<Cluster, 'reloadOthers' | 'onReload'> {
+  return {
+    async reloadOthers() {
+      // This node has reloaded already.
+      const others = await node.listOthers().catch((error: unknown) => {
+        logger.warn({ err: error }, 'other nodes could not be told to reload');
+        return [];
+      });
+      if (others.length === 0) return [];
+      const asked = randomUUID();
+      const outcomes = new Map<string, 'reloaded' | 'refused'>();
+      const { promise: allAnswered, resolve } = Promise.withResolvers<void>();
+      const stop = bus.on('reloaded', asked, (data) => {
+        const { id, isRefused } = data as { id: string; isRefused: boolean };
+        outcomes.set(id, isRefused ? 'refused' : 'reloaded');
+        if (others.every((other) => outcomes.has(other.id))) resolve();
+      });
+      const timer = setTimeout(resolve, reloadPatienceMs);
+      bus.post('reload', '', { asked });
+      await allAnswered;
+      clearTimeout(timer);
+      stop();
+      return others.map(({ id, address }) => ({ id, address, outcome: outcomes.get(id) ?? 'no answer' }));
+    },
+    onReload: (reload) =>
+      bus.on('reload', '', (data) => {
+        const { asked } = data as { asked: string };
+        bus.post('reloaded', String(asked), { id: node.id, isRefused: !reload() });
+      }),
+  };
+}
+
+/** Settings that each machine has for itself. */
+const ofMachine = ['listen', 'data', 'storage', 'cluster', 'log', 'metrics', 'scheduling'] as const;
+
+/** Returns a digest of the settings that all nodes should have alike. */
+function hashSettings(settings: Settings, keys: Pick<KeySet, 'audit'>): string {
+  const shared: Partial<Settings> = { ...settings };
+  for (const name of ofMachine) delete shared[name];
+  return keyedDigest(keys.audit, 'settings', JSON.stringify(shared)).slice(0, 16);
 }

@@ -93,11 +93,14 @@ export function composeRouteBackend(
 ): GatewayBackend {
   const { name, pins, owners, seal, bus, logger } = parts;
   const relay = bus && relayChanges(bus, pins.route, 'steps');
-  const keyed: { key: string; name: string; backend: GatewayBackend }[] = [];
+  const keyed: Parameters<typeof createAggregate>[1][number][] = [];
   try {
     for (const each of backends)
       if (each.key !== undefined)
-        keyed.push({ key: each.key, name: each.name, backend: composeMember(each, policy, parts) });
+        keyed.push({
+          ...{ key: each.key, name: each.name, backend: composeMember(each, policy, parts) },
+          relay: bus && relayChanges(bus, pins.route, `member/${each.key}`),
+        });
   } catch (error) {
     for (const { backend } of keyed) void backend.close();
     throw error;

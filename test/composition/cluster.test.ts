@@ -79,4 +79,46 @@ describe('the nodes of an installation', () => {
   it('need the variable that is to hold their address', async () => {
     await expect(compose({ port: 0, address: { env: 'POD_IP' } })).rejects.toThrow(/cluster\.address/);
   });
+
+  it('show the same digest for the same settings, whatever belongs to their machines', async () => {
+    const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+    onTestFinished(() => storage.close());
+    const machine = { listen: { port: 1 }, data: './other', log: { level: 'debug' } };
+    const nodes = [
+      await composeOn(storage, { cluster: { port: 0 } }),
+      await composeOn(storage, { ...machine, cluster: { port: 0, address: 'here' } }),
+      await composeOn(storage, { cluster: { port: 0 }, mcp: { maxCallsPerPrincipal: 3 } }),
+    ];
+    const hashes = (await storage.nodes.list()).map(({ settingsHash }) => settingsHash);
+    expect(new Set(hashes).size).toBe(2);
+    for (const hash of hashes) expect(hash).toMatch(/^[\w-]{16}$/);
+    await Promise.all(nodes.map((node) => node.close()));
+  });
+
+  it('reload together: each says if it could use its config file, and a node without an answer is named', async () => {
+    const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+    onTestFinished(() => storage.close());
+    const [asking, willing, refusing] = await Promise.all(
+      [1, 2, 3].map(() => composeOn(storage, { cluster: { port: 0 } })),
+    );
+    onTestFinished(() =>
+      Promise.all([asking, willing, refusing].map((node) => node?.close())).then(() => {}),
+    );
+    let asked = 0;
+    asking?.onReload(() => {
+      asked++;
+      return true;
+    });
+    willing?.onReload(() => true);
+    refusing?.onReload(() => false);
+    const outcomes = await asking?.reloadOthers();
+    expect(outcomes?.map(({ outcome }) => outcome).sort()).toEqual(['refused', 'reloaded']);
+    expect(asked).toBe(0);
+    refusing?.showReload(undefined);
+    await expect
+      .poll(async () => (await storage.nodes.listAll()).filter(({ refusesFile }) => refusesFile).length, {
+        timeout: 3_000,
+      })
+      .toBe(1);
+  });
 });

@@ -12,6 +12,7 @@ export const publicSurface: Readonly<Record<string, readonly string[]>> = {
     'McpLike',
     'MetaCarrier',
     'OperationScopes',
+    'OtherReload',
     'OwnServer',
     'Paging',
     'ProcessValues',

@@ -83,6 +83,7 @@ export function createAdministration(
       { list: undefined, end: 'session.ended' },
       record,
     ),
+    nodes: { list: () => storage.nodes.listAll() },
     pins: administerDefinitionPins(storage.definitionPins, now, record, (route) =>
       postToNodes(storage, keys.audit, pinsReplaced, route, null),
     ),

@@ -32,6 +32,8 @@ export async function serveControls(
   const server = createServer((request, response) => void answer(controls, request, response));
   server.unref();
   try {
+    // On PostgreSQL nothing else may have created it.
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
     const { path, folder } = newControlSocket(dataFolder);
     if (folder !== undefined) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });

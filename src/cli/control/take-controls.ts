@@ -9,7 +9,7 @@ export interface ControlledServer {
   files: readonly string[];
   /** Reads the settings again. @throws SettingsRefused */
   load: Parameters<Gatehouse['reload']>[0];
-  gatehouse: Pick<Gatehouse, 'routes' | 'reload'>;
+  gatehouse: Pick<Gatehouse, 'routes' | 'reload' | 'reloadOthers' | 'onReload'>;
   /** Called if commands cannot reach the server; the server runs on. */
   warn: (sentence: string) => void;
   /** Called if other processes serve the data folder, with what they do not share. */
@@ -18,7 +18,7 @@ export interface ControlledServer {
 
 /** Warning for a second process on a data folder (FA-37). */
 const notCarriedOver =
-  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; have the proxy send each MCP session to the process that started it, or run one process';
+  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; set cluster.port for each, have the proxy send each MCP session to the process that started it, or run one process';
 
 /**
  * Obeys the operator of a running server: commands, SIGHUP, and a changed config file. At a terminal SIGHUP still ends the
@@ -31,14 +31,21 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
   const onSignal = (): void => void reload('SIGHUP');
   if (!process.stdin.isTTY) process.on('SIGHUP', onSignal);
   const watches = files.map((file) => watchForChanges(file, () => void reload(`${file} changed`)));
+  const stopObeying = gatehouse.onReload(() => !('problems' in reload('gatehouse reload at another node')));
+  const reloadAll = async () => {
+    const outcome = reload('gatehouse reload');
+    const nodes = await gatehouse.reloadOthers();
+    return nodes.length === 0 ? outcome : { ...outcome, nodes };
+  };
   const stopServing = await serveControls(
     dataFolder,
-    { routes: () => gatehouse.routes(), reload: () => reload('gatehouse reload') },
+    { routes: () => gatehouse.routes(), reload: reloadAll },
     ({ message }) => warn(`gatehouse routes and gatehouse reload cannot reach this server: ${message}.`),
     (pids) => warnOfOthers(pids, notCarriedOver),
   );
   return () => {
     process.off('SIGHUP', onSignal);
+    stopObeying();
     for (const stop of watches) stop();
     stopServing();
   };

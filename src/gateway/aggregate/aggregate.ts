@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createConversations, createCursors } from '../../mcp/building-blocks.ts';
+import type { ChangeRelay } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { BackendStatus, GatewayBackend } from '../backends/gateway-backend.ts';
 import { AggregateServer } from './aggregate-server.ts';
@@ -24,10 +25,10 @@ export function createAggregate(
         `${key}: the keys of backends are 1 to 20 lower case letters, digits and hyphens, begin with a letter, and differ`,
       );
   const cursors = createCursors({ key: randomBytes(32) });
-  const backends: MemberBackend[] = parts.map(({ key, name: own, backend }) => ({
+  const backends: MemberBackend[] = parts.map(({ key, name: own, backend, relay }) => ({
     key,
     name: own,
-    conversations: createConversations({ source: backend.source, logger }),
+    conversations: createConversations({ source: backend.source, relay, logger }),
   }));
   const servers = new Set<AggregateServer>();
   return {
@@ -54,6 +55,8 @@ interface NamedBackend {
   key: string;
   name: string;
   backend: GatewayBackend;
+  /** Carries its changes to other nodes; absent if there are none. */
+  relay?: ChangeRelay | undefined;
 }
 
 /** Joins the status of several backends: sums, the last failure, and the status of each by its key. */

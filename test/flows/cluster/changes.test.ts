@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { type EventReader, readEvents } from '../../mcp/support/event-reader.ts';
 import { modernRequest, readAnswers } from '../../mcp/support/gate.ts';
-import { ada } from '../../support/gatehouse.ts';
+import { startBalancer } from '../../support/balancer.ts';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens } from '../../support/oauth.ts';
 import { startNodes, type TestNodes } from '../../support/postgres/nodes.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
@@ -154,6 +155,34 @@ describe('a change of a server of the code', () => {
   });
 });
 
+it('Two processes with cluster.port on one SQLite folder share sessions and changes like nodes on PostgreSQL (FA-37)', async () => {
+  const balancer = await startBalancer();
+  onTestFinished(() => balancer.close());
+  const folder = testFolder();
+  const nodes: RunningGatehouse[] = [];
+  for (let index = 0; index < 2; index++) {
+    const node = await startGatehouse({
+      ...{ folder, publicUrl: balancer.url, cluster: { port: 0 } },
+      server: { create: makeTellingServer, sharing: 'shared' },
+    });
+    onTestFinished(() => node.stop());
+    nodes.push(node);
+    balancer.ports.push(Number(new URL(node.listensAt).port));
+  }
+  const mcpUrl = `${balancer.url}/mcp`;
+  const { tokens } = await obtainTokens({ url: balancer.url, mcpUrl }, { scopes: ['mcp'], scope: 'mcp' });
+  balancer.only(balancer.ports[1]);
+  const session = await openSession({ mcpUrl, token: tokens.access_token });
+  balancer.only(balancer.ports[0]);
+  const stream = await session.listen();
+  const uri = 'test://a';
+  await session.post({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
+  const other = await openSession({ mcpUrl, token: tokens.access_token });
+  await other.call('update', { uri });
+  await stream.until(({ params }) => params?.uri === uri);
+  expect(await nodes[0]?.storage.nodes.listAll()).toMatchObject([{ sessions: 1 }, { sessions: 1 }]);
+});
+
 /** A program whose tools are the lines of a file; the tool `add` appends one and says that the list has changed. */
 const program = (file: string) => ({
   command: process.execPath,
@@ -211,6 +240,28 @@ describe('what a node remembers of a backend', () => {
       .poll(() => listAt(1, there), { timeout: 3_000, interval: 50 })
       .toEqual(['add', 'unnoticed', 'added']);
     expect(readFileSync(file, 'utf8')).toBe('add\nunnoticed\nadded\n');
+  });
+
+  it('that several nodes run as one of several programs of an account reaches the sessions of that account', async () => {
+    const file = join(testFolder(), 'tools');
+    writeFileSync(file, 'add\n');
+    const backends = { files: { ...program(file), process: 'account' } };
+    const two = await startTwo({ routes: { main: { path: '/', backends } } as never });
+    two.at(1);
+    const tokenOfBob = await two.tokenOf(bob);
+    const [own, foreign] = [await openSession(two), await openSession({ ...two, token: tokenOfBob })];
+    const [heard, unheard] = [await own.listen(), await foreign.listen()];
+    for (const session of [own, foreign]) expect(await toolsOf(session)).toEqual(['files_add']);
+    two.at(0);
+    const here = await openSession(two);
+    await (await here.post(toolCall(2, 'files_add', {}))).text();
+    await heard.until(({ method }) => method === toolsChanged);
+    await fetch(two.mcpUrl, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${tokenOfBob}`, 'mcp-session-id': foreign.id },
+    });
+    const all = await unheard.rest();
+    expect(all.filter(({ message }) => message?.method === toolsChanged)).toEqual([]);
   });
 
   it('of its pinned definitions is read again if an operator forgot them', async () => {

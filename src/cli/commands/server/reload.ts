@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReloadOutcome } from '../../../index.ts';
+import type { OtherReload, ReloadOutcome } from '../../../index.ts';
 import { SettingsRefused } from '../../../settings/issues.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { type Answers, askServers, failureOfSome } from '../../control/ask-servers.ts';
@@ -22,6 +22,20 @@ function refusal({ problems }: Refused, where: string): string {
   return `Nothing has changed${where}: the settings cannot be used.\n${problems.map((problem) => `- ${problem}`).join('\n')}`;
 }
 
+/** The answer of a server: its own outcome, and those of other nodes. */
+type Reloaded = ReloadOutcome & { nodes?: OtherReload[] };
+
+const outcomeTexts: Record<OtherReload['outcome'], string> = {
+  reloaded: 'reloaded',
+  refused: 'nothing has changed: it cannot use its config file, its log says why',
+  'no answer': 'no answer within 5 s; gatehouse nodes shows its state',
+};
+
+/** Describes the outcomes of other nodes, one line each. */
+export function describeNodes(nodes: readonly OtherReload[]): string[] {
+  return nodes.map(({ address, outcome }) => `node ${printableLine(address)}: ${outcomeTexts[outcome]}`);
+}
+
 /** Finds the data folder. If the config file does not name it, returns the problems of the file: no server can use it either. */
 async function locate(
   options: InstallationOptions,
@@ -38,7 +52,7 @@ async function locate(
 
 /** Prints the result of each server. @throws CliError if a server rejected the file */
 function report(answers: Answers, json: boolean | undefined, io: CommandIo): void {
-  const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as ReloadOutcome }));
+  const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as Reloaded }));
   const isAlone = servers.length + answers.failed.length === 1;
   if (json) {
     const each = servers.map(({ pid, outcome }) => ({ pid, ...outcome }));
@@ -46,9 +60,13 @@ function report(answers: Answers, json: boolean | undefined, io: CommandIo): voi
     io.stdout.write(formatJson(isAlone ? servers[0]?.outcome : { servers: [...each, ...failures] }));
   }
   const refusals: string[] = [];
+  const others = servers.flatMap(({ outcome }) => outcome.nodes ?? []);
   for (const { pid, outcome } of servers)
     if (isRefused(outcome)) refusals.push(refusal(outcome, isAlone ? '' : ` in process ${pid}`));
     else if (!json) io.stdout.write(`${isAlone ? '' : `Process ${pid}:\n`}${describeReload(outcome)}\n`);
+  if (!json) for (const line of describeNodes(others)) io.stdout.write(`${line}\n`);
+  if (others.some(({ outcome }) => outcome === 'refused'))
+    refusals.push('Another node could not use its config file, and goes on with its earlier settings.');
   const failure = failureOfSome(answers);
   if (refusals.length > 0)
     throw new CliError(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeReload } from '../../../../src/cli/commands/server/reload.ts';
+import { describeNodes, describeReload } from '../../../../src/cli/commands/server/reload.ts';
 
 const none = { added: [], changed: [], removed: [], kept: [] };
 
@@ -22,4 +22,15 @@ describe('what a reload changed', () => {
       'kept: plain\nalready reloaded 0.3 s ago (/etc/gate.json changed): added new; changed plain, other',
     );
   });
+});
+
+it('The outcomes of other nodes have a line each', () => {
+  const outcomes = (['reloaded', 'refused', 'no answer'] as const).map((outcome, index) => ({
+    ...{ id: `node ${index}`, address: `10.0.0.${index}:7001`, outcome },
+  }));
+  expect(describeNodes(outcomes)).toEqual([
+    'node 10.0.0.0:7001: reloaded',
+    'node 10.0.0.1:7001: nothing has changed: it cannot use its config file, its log says why',
+    'node 10.0.0.2:7001: no answer within 5 s; gatehouse nodes shows its state',
+  ]);
 });
