@@ -57,6 +57,8 @@ export class StorageUnavailable extends Error {
 export interface SchemaUpgrade {
   from: number;
   to: number;
+  /** Oldest schema whose programs can use the database afterwards; undefined if it is `to`. */
+  minReader?: number;
 }
 
 /** The database cannot be used at all. The message says what to do. */

@@ -14,7 +14,12 @@ import {
 } from '../copied-tables.ts';
 import { leaseSeconds } from '../nodes.ts';
 import { StorageFault } from '../storage.ts';
-import { type ConnectionOptions, createStatements, driverOptions } from './connection/database.ts';
+import {
+  applicationName,
+  type ConnectionOptions,
+  createStatements,
+  driverOptions,
+} from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { migrate, versionOf } from './connection/migrate.ts';
 import { requireNotMoved } from './installation.ts';
@@ -65,7 +70,7 @@ async function untilUnused(client: pg.Client, { pooled = false }: ConnectionOpti
        UNION ALL
        SELECT coalesce(host(client_addr), 'this machine'), false FROM pg_stat_activity
          WHERE $1 AND datname = current_database() AND usename = current_user
-           AND application_name = 'gatehouse' AND pid <> pg_backend_pid()`,
+           AND application_name LIKE '${applicationName}/%' AND pid <> pg_backend_pid()`,
       [!pooled],
     );
     const [found] = rows;

@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
-import {
-  type Note,
-  type NoteStore,
-  type SchemaUpgrade,
-  type Storage,
-  StorageUnavailable,
-} from '../storage.ts';
+import { type Note, type NoteStore, type Storage, StorageUnavailable } from '../storage.ts';
 import { type ChangeMarks, watchChangeMarks } from './connection/change-marks.ts';
 import {
   type ConnectionOptions,
@@ -17,7 +11,7 @@ import {
   openPool,
 } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
-import { migrate } from './connection/migrate.ts';
+import { type MigrationOptions, migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
 import { checkInstallation, requireNotMoved } from './installation.ts';
@@ -48,7 +42,7 @@ export interface PostgresInstallation {
 }
 
 /** Options of {@link openPostgres}. */
-export interface PostgresOptions extends ConnectionOptions {
+export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOptions, 'folder'> {
   /**
    * Returns the master key, under which the keys of the installation are sealed in the database.
    * @param isNew true if the database has no keys yet
@@ -56,8 +50,6 @@ export interface PostgresOptions extends ConnectionOptions {
   masterKey: (isNew: boolean) => Promise<SealingKey>;
   /** Returns the time in epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Called before a database of an earlier version is upgraded. */
-  beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
 }
 
 /**
@@ -68,10 +60,9 @@ export interface PostgresOptions extends ConnectionOptions {
 export async function openPostgres({
   masterKey,
   now = () => Math.floor(Date.now() / 1000),
-  beforeUpgrade,
   ...options
 }: PostgresOptions): Promise<PostgresInstallation> {
-  const connections = await connect(options, beforeUpgrade);
+  const connections = await connect(options);
   try {
     const isNew = !(await holdsKeys(connections.db));
     const keyRing = openKeyRing(await openKeySchedule(connections, await masterKey(isNew), now), now);
@@ -107,13 +98,10 @@ interface Connections {
   close: () => Promise<void>;
 }
 
-async function connect(
-  options: ConnectionOptions,
-  beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
-): Promise<Connections> {
+async function connect(options: ConnectionOptions & MigrationOptions): Promise<Connections> {
   const db = openPool(options);
   try {
-    await migrate(options, beforeUpgrade);
+    await migrate(options, options);
     await requireNotMoved(db);
     const marks = await watchChangeMarks(db);
     const writer = createWriter(options, marks);

@@ -1,63 +1,16 @@
 // Flows of `gatehouse serve` on PostgreSQL: nodes as processes behind a balancer without stickiness.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { generateMasterKey } from '../../../src/storage/postgres/open-installation.ts';
-import { testFolder } from '../../client/support/folder.ts';
-import { type Balancer, startBalancer } from '../../support/balancer.ts';
+import { describe, expect, it } from 'vitest';
 import { obtainTokens, refresh } from '../../support/oauth.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
-import { type Program, runProgram } from '../../support/program.ts';
-import { commandLine } from '../../support/served.ts';
+import { prepareNodes } from '../../support/postgres/process-nodes.ts';
 import { openSession } from '../restart/support/session.ts';
 
 const server = usePostgres();
 
-/** An installation whose nodes are processes. */
-interface Processes {
-  balancer: Balancer;
-  mcpUrl: string;
-  /** Starts a node; a balancer gets its port. */
-  start(): Promise<{ program: Program; port: number; password: string | undefined }>;
-}
-
-async function prepare(): Promise<Processes> {
-  const balancer = await startBalancer();
-  onTestFinished(() => balancer.close());
-  const database = await server().createDatabase();
-  const env = { DATABASE_URL: database, MASTER_KEY: generateMasterKey() };
-  return {
-    balancer,
-    mcpUrl: `${balancer.url}/mcp`,
-    async start() {
-      const config = join(testFolder(), 'gatehouse.json');
-      writeFileSync(
-        config,
-        JSON.stringify({
-          publicUrl: balancer.url,
-          listen: { port: 0 },
-          storage: { postgres: { env: 'DATABASE_URL' }, masterKey: { env: 'MASTER_KEY' } },
-          cluster: { port: 0 },
-          dangerously: { trustOtherPorts: true },
-        }),
-      );
-      const program = runProgram(commandLine, ['serve', '--config', config, '--json'], { input: '', env });
-      onTestFinished(() => program.stop());
-      const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
-      const { port, firstAccount } = JSON.parse(text) as {
-        port: number;
-        firstAccount?: { generatedPassword?: string };
-      };
-      balancer.ports.push(port);
-      return { program, port, password: firstAccount?.generatedPassword };
-    },
-  };
-}
-
 describe('nodes as processes', () => {
   it('share accounts, tokens and keys; a session survives the kill of its node within its lease, and no token is lost', async () => {
-    const installation = await prepare();
+    const installation = await prepareNodes(server());
     const { balancer, mcpUrl } = installation;
     const first = await installation.start();
     const second = await installation.start();
@@ -90,7 +43,7 @@ describe('nodes as processes', () => {
   });
 
   it('end the open streams of a token within a second of its revocation at another node (T-103)', async () => {
-    const installation = await prepare();
+    const installation = await prepareNodes(server());
     const { balancer, mcpUrl } = installation;
     const first = await installation.start();
     const second = await installation.start();

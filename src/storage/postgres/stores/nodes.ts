@@ -1,5 +1,7 @@
 import { leaseSeconds, type NodeRow, type NodeStore } from '../../nodes.ts';
 import type { Database } from '../connection/database.ts';
+import { ProgramTooOld } from '../connection/errors.ts';
+import { programSchema } from '../connection/schema.ts';
 import type { Writer } from '../connection/writer.ts';
 
 const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
@@ -11,11 +13,14 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
   return {
     // Outside the order of writes: a long write of one node must not end the leases of all.
     async beat({ id, address, version, startedAt }) {
-      await db.run(
-        `INSERT INTO nodes (id, address, version, started_at, beat_at) VALUES ($1, $2, $3, $4, clock_timestamp())
+      const beaten = await db.run(
+        `INSERT INTO nodes (id, address, version, started_at, schema, beat_at)
+         SELECT $1::text, $2::text, $3::text, $4::bigint, $5::integer, clock_timestamp()
+           FROM commit_order WHERE min_reader <= $5::integer
          ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
-        [id, address, version, startedAt],
+        [id, address, version, startedAt, programSchema()],
       );
+      if (beaten === 0) throw new ProgramTooOld();
       await db.run("DELETE FROM nodes WHERE beat_at < clock_timestamp() - interval '1 day'");
     },
     leave: (id) =>
