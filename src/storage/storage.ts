@@ -32,7 +32,10 @@ export interface Storage {
   sealedRows: SealedRows;
   definitionPins: DefinitionPinStore;
   upstreams: UpstreamStore;
-  /** Resolves if the database answers; rejects with StorageUnavailable. */
+  /**
+   * Resolves unless a restart of the process could help: if the database on this machine cannot be read, it rejects with
+   * StorageUnavailable. A database server is not asked.
+   */
   ping(): Promise<void>;
   /** Resolves if a write was made durable; rejects with StorageUnavailable. */
   probeWrite(): Promise<void>;
