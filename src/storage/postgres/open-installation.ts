@@ -37,7 +37,7 @@ export async function openPostgresInstallation(
   { postgres, masterKey, poolSize, pooled }: PostgresPlace,
   data: string,
   env: NodeJS.ProcessEnv,
-  notices: Pick<PostgresOptions, 'beforeUpgrade' | 'onWait' | 'signal'> = {},
+  notices: Pick<PostgresOptions, 'beforeUpgrade' | 'onWait' | 'signal' | 'onOtherServer'> = {},
 ): Promise<PostgresInstallation> {
   if (postgres === undefined) throw new TypeError('storage.postgres is not set');
   return openPostgres({

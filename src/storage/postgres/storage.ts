@@ -14,7 +14,7 @@ import { toOpeningFault } from './connection/errors.ts';
 import { type MigrationOptions, migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation, requireNotMoved } from './installation.ts';
+import { checkInstallation, isAcceptedServer, requireNotMoved } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
@@ -50,6 +50,8 @@ export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOption
   masterKey: (isNew: boolean) => Promise<SealingKey>;
   /** Returns the time in epoch seconds; default is the system clock. */
   now?: () => number;
+  /** Called with a sentence if the server may lack acknowledged commits, as after a failover. */
+  onOtherServer?: ((sentence: string) => void) | undefined;
 }
 
 /**
@@ -60,13 +62,16 @@ export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOption
 export async function openPostgres({
   masterKey,
   now = () => Math.floor(Date.now() / 1000),
+  onOtherServer,
   ...options
 }: PostgresOptions): Promise<PostgresInstallation> {
   const connections = await connect(options);
   try {
     const isNew = !(await holdsKeys(connections.db));
-    const keyRing = openKeyRing(await openKeySchedule(connections, await masterKey(isNew), now), now);
-    return { storage: await createStorage(connections, keyRing.keys), keyRing, keys: keyRing.keys };
+    const keyRing = openKeyRing(await openKeySchedule(connections, { masterKey, isNew, now }), now);
+    const storage = await createStorage(connections, keyRing.keys);
+    if (!(await isAcceptedServer(connections.db))) onOtherServer?.(otherServer);
+    return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     await connections.close();
     throw toOpeningFault(error);
@@ -87,6 +92,9 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
     throw toOpeningFault(error);
   }
 }
+
+const otherServer =
+  'PostgreSQL runs on another server or timeline than before, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
 
 /** The connections of a node. */
 interface Connections {

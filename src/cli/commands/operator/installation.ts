@@ -196,6 +196,7 @@ export async function openInstallation(
     const { openPostgresInstallation } = await import('../../../storage/postgres/index.ts');
     return openPostgresInstallation(storage, data, env, {
       ...announceWaits(stderr),
+      onOtherServer: (sentence) => void stderr.write(`Warning: ${sentence}\n`),
       signal,
     });
   }
