@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { FailedFiles } from './test/support/failed-files.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { findPostgres } from './test/support/postgres/find-postgres.ts';
+import { findPooler, findPostgres } from './test/support/postgres/find-postgres.ts';
 
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
@@ -15,6 +15,9 @@ const withoutPostgres = findPostgres()
       'test/flows/cluster/**',
       'test/flows/documented/postgresql*',
     ];
+
+/** Tests with a pooler before PostgreSQL. */
+const withoutPooler = findPooler() ? [] : ['test/**/pooled.test.ts'];
 
 /** Tests that measure their own process, or replace a module of it: each file has one to itself. The others share theirs, as to start one takes longer. */
 const apart = [
@@ -43,6 +46,7 @@ const excluded = [
   ...configDefaults.exclude,
   ...withoutBrowser,
   ...withoutPostgres,
+  ...withoutPooler,
   ...(process.env.GATEHOUSE_TEST_LONG ? [] : long),
 ];
 

@@ -1,7 +1,10 @@
 import type { Context } from 'koa';
 import type { Storage } from '../storage/storage.ts';
 
-/** Answers a liveness probe: 200, or 503 if the database cannot be read. Reveals nothing else (T-113). */
+/**
+ * Answers a liveness probe: 200, or 503 if a database on this machine cannot be read. A node that waits for PostgreSQL
+ * lives. Reveals nothing else (T-113).
+ */
 export async function answerHealth(ctx: Context, storage: Pick<Storage, 'ping'>): Promise<void> {
   ctx.set('Cache-Control', 'no-store');
   try {

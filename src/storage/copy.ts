@@ -59,7 +59,7 @@ export async function copyInstallation(
 ): Promise<CopiedInstallation> {
   if (source.schemaVersion !== target.schemaVersion)
     throw new StorageFault(
-      `The source is of schema ${source.schemaVersion}, this program has schema ${target.schemaVersion}. Upgrade it first: start its server once with this program, and stop it. Nothing was copied.`,
+      `The source is of schema ${source.schemaVersion}, the target of schema ${target.schemaVersion}. ${source.schemaVersion < target.schemaVersion ? 'Upgrade the source first: start its server once with this program, and stop it.' : 'Use the newer program that wrote the source.'} Nothing was copied.`,
     );
   const text = await source.readKeys();
   const keys = parseKeyFile(text, now);

@@ -33,7 +33,10 @@ export interface Storage {
   sealedRows: SealedRows;
   definitionPins: DefinitionPinStore;
   upstreams: UpstreamStore;
-  /** Resolves if the database answers; rejects with StorageUnavailable. */
+  /**
+   * Resolves unless a restart of the process could help: if the database on this machine cannot be read, it rejects with
+   * StorageUnavailable. A database server is not asked.
+   */
   ping(): Promise<void>;
   /** Resolves if a write was made durable; rejects with StorageUnavailable. */
   probeWrite(): Promise<void>;
@@ -58,6 +61,8 @@ export class StorageUnavailable extends Error {
 export interface SchemaUpgrade {
   from: number;
   to: number;
+  /** Oldest schema whose programs can use the database afterwards; undefined if it is `to`. */
+  minReader?: number;
 }
 
 /** The database cannot be used at all. The message says what to do. */

@@ -51,7 +51,7 @@ beforeEach(() => {
     const place = ['/usr/bin', '/bin'].find((folder) => existsSync(join(folder, tool))) ?? '/usr/bin';
     symlinkSync(join(place, tool), join(machine, tool));
   }
-  for (const tool of ['nginx', 'apache2', 'haproxy', 'caddy', 'strace', 'faketime'])
+  for (const tool of ['nginx', 'apache2', 'haproxy', 'caddy', 'strace', 'faketime', 'pgbouncer'])
     program(join(machine, tool), '');
   mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
   writeFileSync(join(clone, 'package-lock.json'), '{}');

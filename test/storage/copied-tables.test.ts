@@ -16,7 +16,7 @@ const left = new Set([
 ]);
 
 /** Columns that are not copied. */
-const leftColumns = new Set(['installation.moved_to', 'mcp_sessions.node_id']);
+const leftColumns = new Set(['installation.moved_to', 'installation.server', 'mcp_sessions.node_id']);
 
 interface Column {
   table: string;

@@ -223,7 +223,7 @@ describe('a copy that fails', () => {
     const folder = await earlierDataFolder();
     const target = await postgres.openCopyTarget(at(await server().createDatabase()));
     await expect(copy(sqlite.openCopySource(folder), target)).rejects.toThrow(
-      /^The source is of schema 11, this program has schema \d+\. Upgrade it first/,
+      /^The source is of schema 11, the target of schema \d+\. Upgrade the source first/,
     );
   });
 

@@ -42,35 +42,78 @@ function extension(id: string, value: Buffer): Buffer {
   return sequence(oid(id), der(0x04, value));
 }
 
-/**
- * Makes a self-signed certificate (RFC 5280 section 4.1).
- * @param hosts names and addresses it is for; of IPv6 addresses only ::1
- * @param expired whether it ended yesterday
- */
-export function createCertificate(hosts: readonly string[], expired = false): TestCertificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  // Among roots of one name OpenSSL may take another one, and then believes neither.
-  const name = commonName(`test ${randomUUID()}`);
+/** Content of a certificate. */
+interface Certified {
+  name: Buffer;
+  publicKey: KeyObject;
+  issuer: { name: Buffer; privateKey: KeyObject };
+  /** Names and addresses it is for; of IPv6 addresses only ::1. */
+  hosts: readonly string[];
+  /** True if it ended yesterday. */
+  expired: boolean;
+}
+
+/** Returns a certificate (RFC 5280 section 4.1) in PEM. */
+function certify({ name, publicKey, issuer, hosts, expired }: Certified): string {
   const now = Date.now();
+  const isAuthority = name === issuer.name;
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),
     ecdsaWithSha256,
-    name,
+    issuer.name,
     sequence(time(now - 30 * day), time(expired ? now - day : now + 30 * day)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(
       0xa3,
       sequence(
-        extension('551d13', sequence(der(0x01, Buffer.from([0xff])))),
-        extension('551d11', sequence(...hosts.map(alternativeName))),
+        ...(isAuthority ? [extension('551d13', sequence(der(0x01, Buffer.from([0xff]))))] : []),
+        ...(hosts.length > 0 ? [extension('551d11', sequence(...hosts.map(alternativeName)))] : []),
       ),
     ),
   );
+  return toPem(toBeSigned, issuer.privateKey);
+}
+
+/** Makes a name: among roots of one name OpenSSL may take another one, and then believes neither. */
+const newName = (): Buffer => commonName(`test ${randomUUID()}`);
+
+/**
+ * Makes a self-signed certificate.
+ * @param hosts names and addresses it is for; of IPv6 addresses only ::1
+ * @param expired whether it ended yesterday
+ */
+export function createCertificate(hosts: readonly string[], expired = false): TestCertificate {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const name = newName();
   return {
-    cert: toPem(toBeSigned, privateKey),
+    cert: certify({ name, publicKey, issuer: { name, privateKey }, hosts, expired }),
     key: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+/** A certificate authority of a test. */
+export interface TestAuthority {
+  /** Its own certificate, in PEM. */
+  cert: string;
+  /** Makes a certificate of a server; arguments as of {@link createCertificate}. */
+  issue(hosts: readonly string[], expired?: boolean): TestCertificate;
+}
+
+/** Makes a certificate authority. */
+export function createAuthority(): TestAuthority {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const issuer = { name: newName(), privateKey };
+  return {
+    cert: certify({ name: issuer.name, publicKey, issuer, hosts: [], expired: false }),
+    issue(hosts, expired = false) {
+      const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      return {
+        cert: certify({ name: newName(), publicKey: pair.publicKey, issuer, hosts, expired }),
+        key: String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' })),
+      };
+    },
   };
 }
 

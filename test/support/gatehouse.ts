@@ -47,7 +47,7 @@ async function openState(folder: string): Promise<DataFolder> {
   const file = join(folder, 'database-url');
   if (!existsSync(file)) writeFileSync(file, await createDatabaseAt(process.env[sharedVariable] ?? ''));
   const place = { postgres: readFileSync(file, 'utf8'), poolSize: 5, pooled: false };
-  return openPostgresInstallation(place, folder, {}, () => undefined);
+  return openPostgresInstallation(place, folder, {});
 }
 
 /** The account every test gatehouse has. */

@@ -113,6 +113,11 @@ export function administerInstallation(record: RecordAction) {
         keptLogins: String(keptLogins),
       });
     },
+    /**
+     * Notes that the installation was copied here from another database.
+     * @param from describes the other place
+     */
+    noteCopied: ({ from }: { from: string }): Promise<void> => record('installation.copied', { from }),
   };
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { formatKeyFile, parseKeyFile } from '../../crypto/key-file.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
 import {
@@ -12,11 +11,11 @@ import {
   keyOf,
   namesOf,
 } from '../copied-tables.ts';
-import { leaseSeconds } from '../nodes.ts';
 import { StorageFault } from '../storage.ts';
-import { type ConnectionOptions, createStatements, driverOptions } from './connection/database.ts';
+import { type ConnectionOptions, createStatements } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { migrate, versionOf } from './connection/migrate.ts';
+import { describeDatabase, holdDatabase } from './held-database.ts';
 import { requireNotMoved } from './installation.ts';
 import { createScheduleBox } from './key-schedule.ts';
 import { escapeNul, unescapeNul } from './storage.ts';
@@ -27,78 +26,13 @@ export interface CopyPlace extends ConnectionOptions {
   masterKey: () => Promise<SealingKey>;
 }
 
-/** Time in which the connections of a stopped server must have ended, and pause between looks, in milliseconds. */
-const waiting = { totalMs: 2_000, pauseMs: 100 } as const;
-
-/**
- * Begins the one transaction of a copy. Its snapshot is taken behind the lock of the writers. It may take hours and be
- * idle in between; the tables of the target have no statistics, so that the planner is told to use their indexes.
- */
-const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = 0;
-  SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL synchronous_commit = on;
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off`;
-
-/** SQLSTATE of a lock that another transaction did not release in time. */
-const lockNotAvailable = '55P03';
+/** Settings of the transaction of a copy: the tables of the target have no statistics, so that its indexes must be used. */
+const planner =
+  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off';
 
 type ScheduleBox = ReturnType<typeof createScheduleBox>;
 
 const now = (): number => Math.floor(Date.now() / 1000);
-
-/** Describes a database by its address and name. */
-function describe(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `the PostgreSQL database ${decodeURIComponent(pathname.slice(1))} at ${host}`;
-}
-
-/**
- * Waits until no server uses a database. Connections are seen if no pooler stands in between, which keeps those of
- * servers that have ended.
- * @throws StorageFault if one still does
- */
-async function untilUnused(client: pg.Client, { pooled = false }: ConnectionOptions): Promise<void> {
-  const deadline = performance.now() + waiting.totalMs;
-  for (;;) {
-    const { rows } = await client.query<{ address: string; isNode: boolean }>(
-      `SELECT address, true AS "isNode" FROM nodes
-         WHERE beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'
-       UNION ALL
-       SELECT coalesce(host(client_addr), 'this machine'), false FROM pg_stat_activity
-         WHERE $1 AND datname = current_database() AND usename = current_user
-           AND application_name = 'gatehouse' AND pid <> pg_backend_pid()`,
-      [!pooled],
-    );
-    const [found] = rows;
-    if (!found) return;
-    if (performance.now() > deadline)
-      throw new StorageFault(
-        `The database is in use by ${found.isNode ? `the node ${found.address}` : `a server or command on ${found.address}`}. Stop every server first; nothing was changed.`,
-      );
-    await sleep(waiting.pauseMs);
-  }
-}
-
-/** Connects to a database, and begins a transaction in which no server can write. */
-async function hold(options: ConnectionOptions): Promise<pg.Client> {
-  const client = new pg.Client(driverOptions(options));
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    if ((await versionOf(client)) === 0)
-      throw new StorageFault(`There is no installation in ${describe(options.url)}. Nothing was copied.`);
-    await untilUnused(client, options);
-    await client.query(begin);
-    await client.query('LOCK TABLE commit_order IN ACCESS EXCLUSIVE MODE');
-    return client;
-  } catch (error) {
-    await client.end();
-    if ((error as { code?: unknown }).code === lockNotAvailable)
-      throw new StorageFault('The database is in use. Stop every server first; nothing was changed.', {
-        cause: error,
-      });
-    throw error;
-  }
-}
 
 /** A connection whose failures are faults that say what to do. */
 type Queries = Pick<pg.Client, 'query' | 'end'>;
@@ -128,7 +62,7 @@ async function createEnd(
 > {
   return {
     schemaVersion: await versionOf(client),
-    description: describe(url),
+    description: describeDatabase(url),
     async count({ name }) {
       const { rows } = await client.query<{ rows: number }>(`SELECT count(*) AS rows FROM "${name}"`);
       return rows[0]?.rows ?? 0;
@@ -212,7 +146,8 @@ function toParameter(value: CopiedValue | undefined, form: ColumnForm): unknown 
  */
 export async function openCopySource(place: CopyPlace): Promise<CopySource> {
   try {
-    const client = await hold(place);
+    const client = await holdDatabase(place, { exclusively: true });
+    await client.query(planner);
     try {
       await requireNotMoved(createStatements(client, { pooled: true }));
       const box = createScheduleBox(await place.masterKey(), now);
@@ -244,9 +179,10 @@ export async function openCopySource(place: CopyPlace): Promise<CopySource> {
 export async function openCopyTarget(place: CopyPlace): Promise<CopyTarget> {
   try {
     await migrate(place);
-    const client = await hold(place);
+    const client = await holdDatabase(place, { exclusively: true });
+    await client.query(planner);
     try {
-      await requireEmpty(client, describe(place.url));
+      await requireEmpty(client, describeDatabase(place.url));
       await client.query('DELETE FROM mcp_session_total');
       await switchTriggers(client, 'DISABLE');
       const box = createScheduleBox(await place.masterKey(), now);

@@ -11,7 +11,11 @@ const canary = { text: 'gatehouse', context: 'Installation:1' } as const;
  * Checks that database and keys belong together, by a canary that the first start stores (T-179).
  * @throws KeyFileFault if the keys cannot open the database
  */
-export async function checkInstallation(db: Database, writer: Writer, keys: KeySet): Promise<void> {
+export async function checkInstallation(
+  db: Pick<Database, 'row'>,
+  writer: Pick<Writer, 'write'>,
+  keys: Pick<KeySet, 'sealing'>,
+): Promise<void> {
   const box = createSealedBox(keys.sealing);
   const find = 'SELECT canary FROM installation';
   if (!(await db.row(find)))
@@ -37,4 +41,33 @@ export async function checkInstallation(db: Database, writer: Writer, keys: KeyS
 export async function requireNotMoved(db: Pick<Statements, 'row'>): Promise<void> {
   const found = await db.row<{ movedTo: string | null }>('SELECT moved_to AS "movedTo" FROM installation');
   if (typeof found?.movedTo === 'string') throw new InstallationMoved(found.movedTo);
+}
+
+/**
+ * Identifies the server and its timeline, which a promoted standby and a restored server have anew. Undefined if the user
+ * may not ask, or what speaks the protocol has no such thing.
+ */
+export async function findServer(db: Pick<Statements, 'row'>): Promise<string | undefined> {
+  try {
+    const found = await db.row<{ server: string }>(
+      `SELECT system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server
+         FROM pg_control_system()`,
+    );
+    return found?.server;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Compares the server with the one on which the installation was accepted last, or notes it for the first time.
+ * @returns false if it is another one, until an operator accepts it: it may lack acknowledged commits
+ */
+export async function isAcceptedServer(db: Pick<Statements, 'row' | 'run'>): Promise<boolean> {
+  const present = await findServer(db);
+  if (present === undefined) return true;
+  const stored = await db.row<{ server: string | null }>('SELECT server FROM installation');
+  if (typeof stored?.server === 'string') return stored.server === present;
+  await db.run('UPDATE installation SET server = $1 WHERE server IS NULL', [present]);
+  return true;
 }

@@ -43,51 +43,94 @@ export function createScheduleBox(
   };
 }
 
+/** Reads the keys of an installation. @throws KeyFileFault if the master key does not open them */
+export async function readSchedule(
+  db: Pick<Statements, 'row'>,
+  masterKey: SealingKey,
+  now: () => number,
+): Promise<KeySchedule> {
+  return createScheduleBox(masterKey, now).open((await db.row<Row>(find))?.sealed);
+}
+
+/** Pause between two requests for the master key after the keys were sealed under another one, in milliseconds. */
+const askAgainMs = 10_000;
+
 /**
  * Opens the keys of an installation in its database, one set for all nodes, sealed under the master key. Those of a new
- * installation are created. What another node changes is known within a second.
- * @param now returns epoch seconds
+ * installation are created. What another node changes is known within a second. If the keys are sealed under another
+ * master key meanwhile, those in use stay until the source has that one.
+ * @param options.isNew true if the database has no keys yet
+ * @param options.now returns epoch seconds
  * @throws KeyFileFault if the master key does not open them
  */
 export async function openKeySchedule(
   { db, writer, marks }: { db: Statements; writer: Writer; marks: ChangeMarks },
-  masterKey: SealingKey,
-  now: () => number,
+  {
+    masterKey,
+    isNew,
+    now,
+  }: { masterKey: (isNew: boolean) => Promise<SealingKey>; isNew: boolean; now: () => number },
 ): Promise<KeyStore> {
-  const { seal, open: unseal } = createScheduleBox(masterKey, now);
-  const open = (row: Row | undefined): KeySchedule => unseal(row?.sealed);
-
+  let box = createScheduleBox(await masterKey(isNew), now);
   /** The mark from before the keys were read: a change meanwhile is read again. */
   let mark = marks.of('key_schedule');
-  if (!(await holdsKeys(db))) {
-    const first = seal(await generateSchedule(now()));
+  if (isNew) {
+    const first = box.seal(await generateSchedule(now()));
     await writer.write((tx) =>
       tx.run('INSERT INTO key_schedule (id, sealed) VALUES (1, $1) ON CONFLICT (id) DO NOTHING', [first]),
     );
   }
-  let schedule = open(await db.row<Row>(find));
-  let reading: Promise<void> | undefined;
+  let schedule = box.open((await db.row<Row>(find))?.sealed);
+  let isReading = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  /** Problem of the last reading. */
+  let fault: unknown;
+
+  /** Asks for the master key again, as an operator may have replaced it. */
+  async function openAnew({ sealed }: Row, error: unknown): Promise<KeySchedule> {
+    if (!(error instanceof KeyFileFault) || performance.now() - askedAt < askAgainMs) throw error;
+    askedAt = performance.now();
+    const other = createScheduleBox(await masterKey(false), now);
+    const opened = other.open(sealed);
+    box = other;
+    return opened;
+  }
 
   async function readAgain(): Promise<void> {
     const before = marks.of('key_schedule');
-    schedule = open(await db.row<Row>(find));
+    const row = await db.row<Row>(find);
+    try {
+      schedule = box.open(row?.sealed);
+    } catch (error) {
+      if (!row) throw error;
+      schedule = await openAnew(row, error);
+    }
+    fault = undefined;
     mark = before;
   }
 
   return {
-    read: () => schedule,
+    read() {
+      if (fault !== undefined) throw fault;
+      return schedule;
+    },
     mark() {
-      if (marks.of('key_schedule') !== mark)
-        reading ??= readAgain().finally(() => {
-          reading = undefined;
-        });
-      reading?.catch(() => undefined);
-      return String(mark);
+      if (marks.of('key_schedule') !== mark && !isReading) {
+        isReading = true;
+        void readAgain()
+          .catch((error: unknown) => {
+            fault = error;
+          })
+          .finally(() => {
+            isReading = false;
+          });
+      }
+      return fault === undefined ? String(mark) : `${mark}, not read`;
     },
     async change(work) {
       const result = await writer.write(async (tx) => {
-        const { result: made, next } = work(open(await tx.row<Row>(find)));
-        if (next) await tx.run('UPDATE key_schedule SET sealed = $1', [seal(next)]);
+        const { result: made, next } = work(box.open((await tx.row<Row>(find))?.sealed));
+        if (next) await tx.run('UPDATE key_schedule SET sealed = $1', [box.seal(next)]);
         return made;
       });
       await readAgain();

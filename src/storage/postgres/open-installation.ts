@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createSecretFile, KeyFileFault } from '../../crypto/key-file.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
 import { randomSecret } from '../../crypto/secret.ts';
-import { type SchemaUpgrade, StorageFault } from '../storage.ts';
-import { openPostgres, type PostgresInstallation } from './storage.ts';
+import { StorageFault } from '../storage.ts';
+import { openPostgres, type PostgresInstallation, type PostgresOptions } from './storage.ts';
 
 /** Place of a secret: a variable, a file, or what a program prints. */
 type SecretSource = { env: string } | { file: string } | { command: readonly string[] };
@@ -37,11 +37,11 @@ export async function openPostgresInstallation(
   { postgres, masterKey, poolSize, pooled }: PostgresPlace,
   data: string,
   env: NodeJS.ProcessEnv,
-  beforeUpgrade: (upgrade: SchemaUpgrade) => void,
+  notices: Pick<PostgresOptions, 'beforeUpgrade' | 'onWait' | 'signal' | 'onOtherServer'> = {},
 ): Promise<PostgresInstallation> {
   if (postgres === undefined) throw new TypeError('storage.postgres is not set');
   return openPostgres({
-    ...{ url: await findDatabaseUrl(postgres, env), poolSize, pooled, beforeUpgrade },
+    ...{ url: await findDatabaseUrl(postgres, env), poolSize, pooled, ...notices },
     masterKey: (isNew) => findMasterKey(masterKey, { data, env, isNew }),
   });
 }
@@ -93,21 +93,44 @@ function readSecretFile(file: string, setting: string): string {
   }
 }
 
+/** Place of a master key. */
+interface MasterKeyPlace {
+  /** Data folder, for the file that is used if no source is set. */
+  data: string;
+  env: NodeJS.ProcessEnv;
+  /** True if the database has no keys yet. */
+  isNew: boolean;
+  /** Name of the source in faults; default is the setting. */
+  setting?: string;
+}
+
+/** Creates the file of the master key, unless it exists. @throws StorageFault if the folder cannot be used */
+function createMasterKey(file: string): void {
+  try {
+    if (statSync(file, { throwIfNoEntry: false })) return;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createSecretFile(file, `${generateMasterKey()}\n`);
+  } catch (error) {
+    if (error instanceof KeyFileFault) throw error;
+    throw new StorageFault(
+      `The master key cannot be created in ${dirname(file)} (${(error as NodeJS.ErrnoException).code}). Let this user write the folder, or name another source in storage.masterKey.`,
+      { cause: error },
+    );
+  }
+}
+
 /** Finds the master key; creates it in the data folder for a new installation if no source is set. */
 export async function findMasterKey(
   source: SecretSource | undefined,
-  { data, env, isNew }: { data: string; env: NodeJS.ProcessEnv; isNew: boolean },
+  { data, env, isNew, setting = 'storage.masterKey' }: MasterKeyPlace,
 ): Promise<SealingKey> {
   const file = join(data, masterKeyFile);
-  if (source === undefined && !existsSync(file)) {
-    if (!isNew)
-      throw new KeyFileFault(
-        `The keys in the database are sealed under a master key that this node does not have. Copy ${masterKeyFile} from the data folder of another node to ${data}, or name its source in storage.masterKey.`,
-      );
-    mkdirSync(data, { recursive: true, mode: 0o700 });
-    createSecretFile(file, `${generateMasterKey()}\n`);
-  }
-  const text = await readSecret(source ?? { file }, env, 'storage.masterKey');
+  if (source === undefined && isNew) createMasterKey(file);
+  else if (source === undefined && statSync(file, { throwIfNoEntry: false }) === undefined)
+    throw new KeyFileFault(
+      `The keys in the database are sealed under a master key that this node does not have. Copy ${masterKeyFile} from the data folder of another node to ${data}, or name its source in storage.masterKey.`,
+    );
+  const text = await readSecret(source ?? { file }, env, setting);
   const key = parseMasterKey(text);
   if (!key) throw new KeyFileFault('The master key must be 32 random bytes, as base64url or hexadecimal.');
   return key;

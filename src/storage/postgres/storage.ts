@@ -2,13 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
-import {
-  type Note,
-  type NoteStore,
-  type SchemaUpgrade,
-  type Storage,
-  StorageUnavailable,
-} from '../storage.ts';
+import type { Note, NoteStore, Storage } from '../storage.ts';
 import { type ChangeMarks, watchChangeMarks } from './connection/change-marks.ts';
 import {
   type ConnectionOptions,
@@ -17,10 +11,10 @@ import {
   openPool,
 } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
-import { migrate } from './connection/migrate.ts';
+import { type MigrationOptions, migrate } from './connection/migrate.ts';
 import { createRowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
-import { checkInstallation, requireNotMoved } from './installation.ts';
+import { checkInstallation, isAcceptedServer, requireNotMoved } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
 import { createAccountStore, createIdentityStore } from './stores/accounts.ts';
 import { createArtifactStore } from './stores/artifacts.ts';
@@ -48,7 +42,7 @@ export interface PostgresInstallation {
 }
 
 /** Options of {@link openPostgres}. */
-export interface PostgresOptions extends ConnectionOptions {
+export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOptions, 'folder'> {
   /**
    * Returns the master key, under which the keys of the installation are sealed in the database.
    * @param isNew true if the database has no keys yet
@@ -56,8 +50,8 @@ export interface PostgresOptions extends ConnectionOptions {
   masterKey: (isNew: boolean) => Promise<SealingKey>;
   /** Returns the time in epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Called before a database of an earlier version is upgraded. */
-  beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
+  /** Called with a sentence if the server may lack acknowledged commits, as after a failover. */
+  onOtherServer?: ((sentence: string) => void) | undefined;
 }
 
 /**
@@ -68,14 +62,16 @@ export interface PostgresOptions extends ConnectionOptions {
 export async function openPostgres({
   masterKey,
   now = () => Math.floor(Date.now() / 1000),
-  beforeUpgrade,
+  onOtherServer,
   ...options
 }: PostgresOptions): Promise<PostgresInstallation> {
-  const connections = await connect(options, beforeUpgrade);
+  const connections = await connect(options);
   try {
     const isNew = !(await holdsKeys(connections.db));
-    const keyRing = openKeyRing(await openKeySchedule(connections, await masterKey(isNew), now), now);
-    return { storage: await createStorage(connections, keyRing.keys), keyRing, keys: keyRing.keys };
+    const keyRing = openKeyRing(await openKeySchedule(connections, { masterKey, isNew, now }), now);
+    const storage = await createStorage(connections, keyRing.keys);
+    if (!(await isAcceptedServer(connections.db))) onOtherServer?.(otherServer);
+    return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     await connections.close();
     throw toOpeningFault(error);
@@ -97,6 +93,9 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
   }
 }
 
+const otherServer =
+  'PostgreSQL runs on another server or timeline than before, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
+
 /** The connections of a node. */
 interface Connections {
   db: Database;
@@ -107,13 +106,10 @@ interface Connections {
   close: () => Promise<void>;
 }
 
-async function connect(
-  options: ConnectionOptions,
-  beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
-): Promise<Connections> {
+async function connect(options: ConnectionOptions & MigrationOptions): Promise<Connections> {
   const db = openPool(options);
   try {
-    await migrate(options, beforeUpgrade);
+    await migrate(options, options);
     await requireNotMoved(db);
     const marks = await watchChangeMarks(db);
     const writer = createWriter(options, marks);
@@ -160,13 +156,8 @@ async function createStorage(
     sealedRows: createSealedRows(db, writer),
     definitionPins: createDefinitionPinStore(db, writer),
     upstreams: createUpstreamStore(db, writer, marks),
-    async ping() {
-      try {
-        await db.row('SELECT 1');
-      } catch (cause) {
-        throw new StorageUnavailable('the database cannot be read', { cause });
-      }
-    },
+    // While the server is away, a restarted node could do no more than this one, and would lose its sessions.
+    ping: async () => undefined,
     probeWrite: () =>
       writer.write(async (tx) => tx.send('UPDATE installation SET probes = probes + 1'), {
         inOneFlight: true,

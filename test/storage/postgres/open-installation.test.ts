@@ -20,7 +20,6 @@ async function open(
     { ...storageSettings.parse({}), ...settings },
     data,
     env,
-    () => undefined,
   );
   onTestFinished(() => installation.storage.close());
   return installation;

@@ -10,13 +10,13 @@ const server = usePostgres({ isOwn: true });
 describe('PostgreSQL', () => {
   describeCommits(() => openNewDatabase(server()));
 
-  it('says that it is unavailable while it is stopped, and comes back by itself', async () => {
+  it('says that it is unavailable while it is stopped, asks for no restart of the node, and comes back by itself', async () => {
     const storage = await openNewDatabase(server());
     await server().stop();
-    await expect(storage.ping()).rejects.toBeInstanceOf(StorageUnavailable);
     await expect(storage.probeWrite()).rejects.toBeInstanceOf(StorageUnavailable);
-    await server().start();
+    // A restart of the node would not help.
     await expect(storage.ping()).resolves.toBeUndefined();
+    await server().start();
     await expect(storage.probeWrite()).resolves.toBeUndefined();
     await storage.close();
   });

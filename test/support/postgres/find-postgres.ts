@@ -11,3 +11,10 @@ export function findPostgres(): string | undefined {
     .map((version) => join(debian, version, 'bin'))
     .find((bin) => existsSync(join(bin, 'initdb')));
 }
+
+/** Returns the path of PgBouncer; undefined if there is none. */
+export function findPooler(): string | undefined {
+  return [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
+    .map((folder) => join(folder, 'pgbouncer'))
+    .find((file) => existsSync(file));
+}

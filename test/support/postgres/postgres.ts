@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
+import type { TestCertificate } from '../certificate.ts';
 import { freePort } from '../free-port.ts';
 import { findPostgres } from './find-postgres.ts';
 
@@ -22,6 +23,8 @@ export interface PostgresServer {
   /** Stops the server (`stop`) until it is started again. */
   stop: () => Promise<void>;
   start: () => Promise<void>;
+  /** Encrypts connections with a certificate from now on; undefined: never again. */
+  useCertificate: (certificate: TestCertificate | undefined) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -30,8 +33,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const bin = findPostgres();
   if (bin === undefined) throw new Error('there is no PostgreSQL: install it, or set POSTGRES_BIN');
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-postgres-'));
-  // PostgreSQL refuses to run as root.
-  const owner = process.getuid?.() === 0 ? idsOf('postgres') : undefined;
+  const owner = serverOwner();
   if (owner) chownSync(folder, owner.uid, owner.gid);
   chmodSync(folder, 0o700);
   const data = join(folder, 'data');
@@ -89,6 +91,15 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     stop: () => end('SIGINT'),
     start,
+    async useCertificate(certificate) {
+      for (const [name, text] of Object.entries(certificate ?? {})) {
+        const file = join(data, `server.${name === 'cert' ? 'crt' : 'key'}`);
+        writeFileSync(file, text, { mode: 0o600 });
+        if (owner) chownSync(file, owner.uid, owner.gid);
+      }
+      await query(`ALTER SYSTEM SET ssl = ${certificate ? 'on' : 'off'}`);
+      await query('SELECT pg_reload_conf()');
+    },
     async close() {
       await end('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
@@ -142,9 +153,14 @@ function shareServer(url: string): PostgresServer {
     url,
     createDatabase: () => createDatabaseAt(url),
     query: (sql) => queryAt(url, sql),
-    ...{ crash: refuse, stop: refuse, start: refuse },
+    ...{ crash: refuse, stop: refuse, start: refuse, useCertificate: refuse },
     close: async () => undefined,
   };
+}
+
+/** Returns the user as whom servers run: they refuse to run as root. Undefined for the user of the tests. */
+export function serverOwner(): { uid: number; gid: number } | undefined {
+  return process.getuid?.() === 0 ? idsOf('postgres') : undefined;
 }
 
 function idsOf(user: string): { uid: number; gid: number } {

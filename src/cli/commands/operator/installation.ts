@@ -134,12 +134,23 @@ export async function findInstallation(options: InstallationOptions): Promise<In
   return place;
 }
 
-/** Returns a function that announces a schema upgrade on standard error: earlier versions cannot use the database then. */
+/** Returns a function that announces a schema upgrade on standard error, and which versions can use the database then. */
 export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUpgrade) => void {
-  return ({ from, to }) =>
+  return ({ from, to, minReader = to }) =>
     void stderr.write(
-      `The database is of an earlier version. It is upgraded from schema ${from} to ${to}; earlier versions cannot use it afterwards.\n`,
+      `The database is of an earlier version. It is upgraded from schema ${from} to ${to}; ${minReader > from ? 'earlier versions cannot use it afterwards' : `programs of schema ${minReader} or later can use it afterwards`}.\n`,
     );
+}
+
+/** Returns functions that announce a schema upgrade of PostgreSQL on standard error, and why it waits. */
+export function announceWaits(stderr: CommandIo['stderr']): {
+  beforeUpgrade: (upgrade: SchemaUpgrade) => void;
+  onWait: (reason: string) => void;
+} {
+  return {
+    beforeUpgrade: announceUpgrade(stderr),
+    onWait: (reason) => void stderr.write(`Waiting to upgrade the database. ${reason}\n`),
+  };
 }
 
 /** Returns a function that warns on standard error that a new database is created next to older keys. */
@@ -183,7 +194,11 @@ export async function openInstallation(
   if (storage?.postgres !== undefined) {
     // Loaded if it is used: an installation on SQLite does not need the driver.
     const { openPostgresInstallation } = await import('../../../storage/postgres/index.ts');
-    return openPostgresInstallation(storage, data, env, announceUpgrade(stderr));
+    return openPostgresInstallation(storage, data, env, {
+      ...announceWaits(stderr),
+      onOtherServer: (sentence) => void stderr.write(`Warning: ${sentence}\n`),
+      signal,
+    });
   }
   for (let mayBeFree = false; ; ) {
     await waitWhileHeld(data, stderr, signal);

@@ -1,5 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import {
+  administerInstallation,
+  operatingUser,
+} from '../../../authorization-server/administration/administration.ts';
 import { shellWord } from '../../../client/quote.ts';
 import type { StorageSettings } from '../../../settings/storage.ts';
 import type { CopySource, CopyTarget } from '../../../storage/copied-tables.ts';
@@ -8,7 +12,15 @@ import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
 import { type CommandIo, formatJson, processIo } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
-import { type InstallationPlace, isOnPostgres, namedPlace } from './installation.ts';
+import {
+  announceWaits,
+  type InstallationOptions,
+  type InstallationPlace,
+  isOnPostgres,
+  isoTime,
+  namedPlace,
+  withAdministration,
+} from './installation.ts';
 
 interface CopyCommandOptions {
   from: string;
@@ -17,11 +29,16 @@ interface CopyCommandOptions {
   json?: boolean;
 }
 
-/** Registers `gatehouse storage copy`. */
+interface RecoveredCommandOptions {
+  config: string;
+  keepLogins?: boolean;
+  json?: boolean;
+}
+
+/** Registers `gatehouse storage copy|recovered`. */
 export function registerStorage(program: Command, io: CommandIo = processIo()): void {
-  program
-    .command('storage')
-    .description('the database of your server')
+  const storage = program.command('storage').description('the database of your server');
+  storage
     .command('copy')
     .description('move an installation from SQLite to PostgreSQL, or back, while its servers are stopped')
     .requiredOption('--from <place>', 'data folder or config file of the installation')
@@ -33,6 +50,60 @@ export function registerStorage(program: Command, io: CommandIo = processIo()): 
       '\nA folder is a place on SQLite. A config file is the place that its settings data and storage name. Accounts, clients,\ntokens, logins, MCP sessions, the audit log and the keys move along, and nobody has to log in again. Source and copy are\ncompared; if anything differs or fails, nothing was copied. The target must be empty. Afterwards servers refuse the\nsource, and it can be deleted.\n\nExample:\n  gatehouse storage copy --from ./data --to gatehouse.json',
     )
     .action((options: CopyCommandOptions) => copy(options, io));
+  storage
+    .command('recovered')
+    .description(
+      'end everything that was issued, after PostgreSQL was restored from a dump or failed over to a standby that lags',
+    )
+    .requiredOption('--config <file>', 'config file of the servers')
+    .option(
+      '--keep-logins',
+      'keep consents, tokens and logins: only if the database has all that was acknowledged; servers may run',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nStop every server first. Otherwise consents, tokens, codes and logins that were used or revoked would become valid\nagain. Accounts, passwords and clients are those of the database: disable accounts and deny clients again that were\nrefused since. The audit log notes it.\n\nExample:\n  gatehouse storage recovered --config gatehouse.json',
+    )
+    .action((options: RecoveredCommandOptions) => recovered(options, io));
+}
+
+async function recovered({ config, keepLogins = false, json }: RecoveredCommandOptions, io: CommandIo) {
+  const place = await namedPlace({ config });
+  const { postgres } = place.storage ?? {};
+  if (!place.storage || postgres === undefined)
+    throw new CliError(
+      'This installation is on SQLite.',
+      exitCodes.usage,
+      `Put a backup back with ${programName} restore: it ends everything that was issued.`,
+      'same_storage',
+    );
+  const { acceptDatabase } = await import('../../../storage/postgres/index.ts');
+  const machine = { data: place.data, env: io.env, isNew: false };
+  let asOf: number | undefined;
+  await acceptDatabase({
+    ...(await toCopyPlace(place.storage, postgres, machine)),
+    ...announceWaits(io.stderr),
+    keepLogins,
+    async note(append, lastEventAt) {
+      asOf = lastEventAt;
+      const { noteRestored } = administerInstallation(async (event, details) =>
+        append({ at: Math.floor(io.now()), event, details: { operator: operatingUser(), ...details } }),
+      );
+      await noteRestored({ asOf, keptLogins: keepLogins });
+    },
+  });
+  const sentences = [
+    `The last event in this database is of ${isoTime(asOf)}.`,
+    keepLogins
+      ? 'Consents, tokens and logins are as they were.'
+      : 'All consents, tokens and logins have ended: everybody must log in again. Check what was refused since: gatehouse account list, gatehouse client list.',
+  ];
+  io.stdout.write(
+    json
+      ? formatJson({ keptLogins: keepLogins, ...(asOf === undefined ? {} : { asOf }) })
+      : `${sentences.join('\n')}\n`,
+  );
 }
 
 async function copy(options: CopyCommandOptions, io: CommandIo): Promise<void> {
@@ -43,10 +114,11 @@ async function copy(options: CopyCommandOptions, io: CommandIo): Promise<void> {
   const line = startProgressLine(io, 'Opening both places …');
   let source: CopySource | undefined;
   let target: CopyTarget | undefined;
+  let copied: CopiedInstallation;
   try {
     source = await openSource(from, io.env);
     target = await openTarget(to, io.env);
-    const copied = await copyInstallation(source, target, {
+    copied = await copyInstallation(source, target, {
       moves,
       now: Math.floor(Date.now() / 1000),
       onProgress: ({ step, table, done, total }) =>
@@ -54,19 +126,25 @@ async function copy(options: CopyCommandOptions, io: CommandIo): Promise<void> {
           `${step === 'copy' ? 'Copying' : 'Checking the copy of'} ${table}: ${formatCount(done)} of ${formatCount(total)} rows`,
         ),
     });
-    line.end();
-    report(copied, { source: source.description, target: target.description, moves, options, io });
   } finally {
     line.end();
     await target?.close();
     await source?.close();
   }
+  await withAdministration(namedBy(options.to), false, ({ installation }) =>
+    installation.noteCopied({ from: source.description }),
+  );
+  report(copied, { source: source.description, target: target.description, moves, options, io });
 }
 
 /** Returns the place that a folder or a config file names. @throws CliError if it names none */
 async function toPlace(named: string): Promise<InstallationPlace> {
+  return namedPlace(namedBy(named));
+}
+
+function namedBy(named: string): InstallationOptions {
   const isFile = statSync(named, { throwIfNoEntry: false })?.isFile() ?? named.endsWith('.json');
-  return namedPlace(isFile ? { config: named } : { data: named });
+  return isFile ? { config: named } : { data: named };
 }
 
 function requireOtherKind(from: InstallationPlace, to: InstallationPlace): void {

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { StorageFault } from '../../storage.ts';
 import { toUnavailable } from './errors.ts';
+import { programSchema } from './schema.ts';
 
 /** A value of a parameter. */
 export type Value = string | number | boolean | null | undefined | Uint8Array | readonly string[];
@@ -32,6 +33,9 @@ export interface ConnectionOptions {
 
 /** Maximum number of connections for counters. */
 export const counterConnections = 3;
+
+/** Name of our connections; the schema that the program knows follows it behind a slash. */
+export const applicationName = 'gatehouse';
 
 /** Time to open a connection, and to answer a read, in milliseconds. */
 const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;
@@ -88,8 +92,10 @@ export function createStatements(
 
 /** Returns whether a database is on this machine: on loopback, or behind a socket in a folder. */
 function isLocal(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? '';
-  return host === '' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+  const parsed = URL.parse(url);
+  // The driver prefers a host among the parameters.
+  const host = parsed?.searchParams.get('host') ?? parsed?.hostname ?? '';
+  return /^$|^\/|^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
 }
 
 /** Returns the settings of a connection for the driver. */
@@ -102,7 +108,7 @@ export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
     );
   return {
     connectionString: url,
-    application_name: 'gatehouse',
+    application_name: `${applicationName}/${programSchema()}`,
     connectionTimeoutMillis: timeouts.connectMs,
     keepAlive: true,
     types,

@@ -10,7 +10,8 @@ import {
   type Statements,
   type Value,
 } from './database.ts';
-import { isOutage, toUnavailable } from './errors.ts';
+import { isBeyondProgram, isOutage, ProgramTooOld, toUnavailable } from './errors.ts';
+import { programSchema } from './schema.ts';
 
 /** Statements of a transaction that writes. All are sent at once, without waiting for the one before. */
 export interface Transaction extends Statements {
@@ -71,11 +72,11 @@ const reconnecting = { totalMs: 5_000, pauseMs: 50 } as const;
 
 /**
  * Begins a transaction and waits for its turn among all nodes. A node that stalls in its transaction loses it after two
- * seconds, as everybody else waits for it.
+ * seconds, as everybody else waits for it. It fails if the database was upgraded beyond this program.
  */
 const begin = `BEGIN; SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '10s';
   SET LOCAL idle_in_transaction_session_timeout = '2s';
-  UPDATE commit_order SET commits = commits + 1`;
+  UPDATE commit_order SET commits = commits + 1, schema = ${programSchema()}`;
 
 /** A connection that writes, with the statements of the transaction that runs on it. */
 interface Connection {
@@ -294,7 +295,9 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
         for (const settle of await attempt(jobs)) settle();
       } catch (cause) {
         for (const gathering of gatherings) gathering.left = [];
-        const error = new StorageUnavailable('the database cannot be written at the moment', { cause });
+        const error = isBeyondProgram(cause)
+          ? new ProgramTooOld({ cause })
+          : new StorageUnavailable('the database cannot be written at the moment', { cause });
         // What waits would fail as well, one lot after the other, long after its callers are gone.
         const waiting = !current || current.isLost ? queue.splice(0) : [];
         for (const job of [...jobs, ...waiting])
@@ -328,13 +331,38 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
   };
 }
 
+/**
+ * Creates a writer whose writes are all part of one transaction, which the caller has begun and commits. It has no time
+ * limits of its own.
+ */
+export function createWriterWithin(client: pg.Client): Pick<Writer, 'write' | 'gather'> {
+  const { tx, untilSent } = toConnection(client, { pooled: true });
+  const gatherings: Gathering[] = [];
+  return {
+    async write(work) {
+      const result = await work(tx);
+      for (const { left, read, finish } of gatherings) {
+        const items = left.splice(0);
+        if (items.length > 0) await finish(tx, items, await read(tx));
+      }
+      await untilSent();
+      return result;
+    },
+    gather<T, Read>({ read, finish }: GatheredStep<T, Read>) {
+      const gathering: Gathering = { read, finish: finish as Gathering['finish'], left: [] };
+      gatherings.push(gathering);
+      return (item: T) => void gathering.left.push(item);
+    },
+  };
+}
+
 /** A statement that nobody awaits any more, because one before it failed, fails with it. */
 function handled<T>(result: Promise<T>): Promise<T> {
   result.catch(() => undefined);
   return result;
 }
 
-function toConnection(client: pg.Client, options: ConnectionOptions): Connection {
+function toConnection(client: pg.Client, options: Pick<ConnectionOptions, 'pooled'>): Connection {
   let sent: Promise<unknown>[] = [];
   const statements = createStatements(client, options);
   return {

@@ -34,8 +34,8 @@ type Place = Pick<AuditRow, 'seq' | 'hash'>;
  * @param keys holds the key that authenticates the rows; read for each row
  */
 export function createAuditStore(
-  db: Database,
-  writer: Writer,
+  db: Pick<Database, 'rows'>,
+  writer: Pick<Writer, 'write' | 'gather'>,
   keys: { readonly audit: string },
 ): AuditStore & { appendWithin: AppendAudit } {
   async function readEnds(reader: Pick<Transaction, 'rows'>): Promise<Ends> {

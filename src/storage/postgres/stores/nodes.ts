@@ -8,6 +8,8 @@ import {
 } from '../../nodes.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
 import type { Database } from '../connection/database.ts';
+import { ProgramTooOld } from '../connection/errors.ts';
+import { programSchema } from '../connection/schema.ts';
 import type { Writer } from '../connection/writer.ts';
 
 /** Condition for rows of `nodes`. */
@@ -21,13 +23,15 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
   return {
     // Outside the order of writes: a long write of one node must not end the leases of all.
     async beat({ id, address, version, startedAt, settingsHash, refusesFile }) {
-      await db.run(
-        `INSERT INTO nodes (id, address, version, started_at, beat_at, settings_hash, refuses_file)
-         VALUES ($1, $2, $3, $4, clock_timestamp(), $5, $6)
+      const beaten = await db.run(
+        `INSERT INTO nodes (id, address, version, started_at, schema, beat_at, settings_hash, refuses_file)
+         SELECT $1::text, $2::text, $3::text, $4::bigint, $5::integer, clock_timestamp(), $6::text, $7::boolean
+           FROM commit_order WHERE min_reader <= $5::integer
          ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, settings_hash = excluded.settings_hash,
            refuses_file = excluded.refuses_file`,
-        [id, address, version, startedAt, settingsHash, refusesFile],
+        [id, address, version, startedAt, programSchema(), settingsHash, refusesFile],
       );
+      if (beaten === 0) throw new ProgramTooOld();
     },
     leave: (id) =>
       writer.write(

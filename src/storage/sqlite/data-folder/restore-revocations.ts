@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { removeIssued } from '../../issued.ts';
 
 interface ClientState {
   id: string;
@@ -175,23 +176,9 @@ export interface RestoredRevocations {
   olderPasswords: string[];
 }
 
-/**
- * Removes everything that was issued: consents with their tokens, codes, browser logins, open pages, MCP sessions,
- * invitations to register, logins at upstreams. Accounts, clients and notes stay.
- *
- * In a database restored from a backup, a used code or refresh token, a used invitation, a withdrawn consent and an
- * ended login would be valid again (T-173). Upstream tokens are deleted without revocation: a restore elsewhere must
- * not end tokens in use.
- */
+/** Removes everything that was issued ({@link removeIssued}). */
 export function revokeAll(db: Database.Database): void {
   db.transaction(() => {
-    db.exec(
-      `DELETE FROM artifacts; DELETE FROM grants; DELETE FROM mcp_sessions; DELETE FROM backend_objects;
-       DELETE FROM invitations;
-       UPDATE upstream_links SET tokens = NULL, generation = generation + 1, expires_at = NULL, unreachable_since = NULL,
-         leased_until = NULL;
-       DELETE FROM upstream_sessions; DELETE FROM upstream_links WHERE is_kept = 0;
-       DELETE FROM upstream_unheld; DELETE FROM upstream_revocations;`,
-    );
+    for (const statement of removeIssued) db.exec(statement);
   }).immediate();
 }

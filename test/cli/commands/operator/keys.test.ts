@@ -97,3 +97,23 @@ describe('gatehouse keys', () => {
     expect(String(error)).toMatch(/Allowed choices are signing, cookies, sealing, all/);
   });
 });
+
+describe('gatehouse keys rewrap', () => {
+  const rewrap = (...args: string[]) => runCommand(registerKeys, ['keys', 'rewrap', ...args]);
+
+  it('takes the new master key from one place, and never as an argument (T-191)', async () => {
+    const data = await newInstallation();
+    for (const places of [[], ['--new-file', 'a', '--new-env', 'B']])
+      expect((await rewrap('--data', data, ...places)).error).toMatchObject({
+        message: 'Name one place of the new master key.',
+      });
+    expect((await rewrap('--data', data, '--new-command', 'print-key')).error).toMatchObject({
+      message: expect.stringContaining('A command is a list of texts in JSON'),
+    });
+  });
+
+  it('is not for SQLite, whose keys are in a file', async () => {
+    const { error } = await rewrap('--data', await newInstallation(), '--new-env', 'NEW_KEY');
+    expect(error).toMatchObject({ message: expect.stringContaining('under no master key') });
+  });
+});

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { type CliError, exitCodes } from '../../../../src/cli/cli-error.ts';
 import { registerAccount } from '../../../../src/cli/commands/operator/account.ts';
+import { registerAudit } from '../../../../src/cli/commands/operator/audit.ts';
 import { registerStorage } from '../../../../src/cli/commands/operator/storage.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { withDatabase } from '../../../storage/filled-installation.ts';
@@ -39,6 +40,8 @@ describe('gatehouse storage copy', () => {
     expect(statSync(join(config, '../node/gatehouse.master-key')).mode & 0o777).toBe(0o600);
     const listed = await runCommand(registerAccount, ['account', 'list', '--config', config]);
     expect(listed.stdout).toContain('ada@example.com');
+    const noted = await runCommand(registerAudit, ['audit', 'list', '--config', config]);
+    expect(noted.stdout).toMatch(/installation\.copied .*the data folder/);
     const left = await runCommand(registerAccount, ['account', 'list', '--data', data]);
     expect(String(left.error)).toContain('This installation has moved to the PostgreSQL database');
 
@@ -120,6 +123,44 @@ describe('gatehouse storage copy', () => {
       exitCode: exitCodes.faultsFound,
       message: expect.stringMatching(/^The copy is complete\. The audit log has \d+ fault/),
       hint: expect.stringContaining(`audit verify --config ${config}`),
+    });
+  });
+});
+
+describe('gatehouse storage recovered', () => {
+  const recovered = (config: string, ...more: string[]) =>
+    runCommand(registerStorage, ['storage', 'recovered', '--config', config, ...more]);
+
+  it('says how old the database is, and that everybody must log in again, and the audit log explains an older head', async () => {
+    const config = await configOfPostgres();
+    await copy(await newInstallation(), config);
+    const { error, stdout } = await recovered(config);
+    expect(error).toBeUndefined();
+    expect(stdout).toMatch(
+      /^The last event in this database is of \d{4}-\S+Z\.\nAll consents, tokens and logins have ended: everybody must log in again\./,
+    );
+    const noted = await runCommand(registerAudit, ['audit', 'list', '--config', config, '--json']);
+    expect(noted.stdout).toContain('"keptLogins": "false"');
+    const lost = `9:${'A'.repeat(43)}`;
+    const verified = await runCommand(registerAudit, ['audit', 'verify', '--config', config, '--head', lost]);
+    expect(verified.stdout).toContain('is the restore of a backup of');
+  });
+
+  it('keeps logins if the database has all that was acknowledged', async () => {
+    const config = await configOfPostgres();
+    await copy(await newInstallation(), config);
+    const { stdout } = await recovered(config, '--keep-logins', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ keptLogins: true, asOf: expect.any(Number) });
+  });
+
+  it('refuses an empty database, and an installation on SQLite', async () => {
+    const empty = await recovered(await configOfPostgres());
+    expect(String(empty.error)).toContain('There is no installation in this database');
+    const onSqlite = join(testFolder(), 'gatehouse.json');
+    writeFileSync(onSqlite, '{}');
+    expect((await recovered(onSqlite)).error).toMatchObject({
+      message: 'This installation is on SQLite.',
+      exitCode: exitCodes.usage,
     });
   });
 });

@@ -52,7 +52,8 @@ it('a URL of another database is refused before anything is tried', () => {
 });
 
 it('a URL of another machine says how the connection is protected', async () => {
-  expect(() => openPool({ url: 'postgres://db.internal/x' })).toThrow(/sslmode=verify-full/);
+  for (const url of ['postgres://db.internal/x', 'postgres://localhost/x?host=db.internal'])
+    expect(() => openPool({ url })).toThrow(/sslmode=verify-full/);
   for (const url of [
     'postgres://db.internal/x?sslmode=disable',
     'postgres://localhost/x',

@@ -1,0 +1,1 @@
+-- Nothing changes on SQLite, whose processes are all of one version: the number is that of the migration of PostgreSQL.
