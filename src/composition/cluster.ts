@@ -18,7 +18,7 @@ import type { Storage } from '../storage/storage.ts';
 /** Parts of {@link composeCluster}. */
 export interface ClusterParts {
   settings: Pick<Settings, 'cluster'>;
-  storage: Pick<Storage, 'nodes'>;
+  storage: Pick<Storage, 'nodes' | 'beginServing'>;
   keys: Pick<KeySet, 'audit'>;
   version: string;
   environment: NodeJS.ProcessEnv;
@@ -39,32 +39,40 @@ export interface Cluster {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Takes no more requests of other nodes. */
+  /** Takes no more requests of other nodes; another process may serve the installation from now on. */
   stopServing(): void;
   /** Gives up all sessions, and leaves the other nodes. */
   close(): Promise<void>;
 }
 
-/** Joins the other nodes of the installation, if the settings have a port for them. */
+/**
+ * Joins the other nodes of the installation, if the settings have a port for them. Otherwise this process is to be the
+ * only one: a beat each second, for the case that a second one is started, would cost every installation a write.
+ * @throws StorageFault if another process serves the installation, and not both have a port (FA-37)
+ */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, keys, findClientAddress } = parts;
+  const { settings, storage, keys, findClientAddress } = parts;
   const { port, host } = settings.cluster;
-  if (port === undefined)
+  if (port === undefined) {
+    const stopServing = storage.beginServing?.(false) ?? (() => undefined);
     return {
       peers: undefined,
       findClientAddress,
       serve: (listener) => listener,
-      stopServing: () => undefined,
-      close: async () => undefined,
+      stopServing,
+      close: async () => stopServing(),
     };
+  }
   const reachedAt = readAddress(parts);
+  const endServing = storage.beginServing?.(true) ?? (() => undefined);
   let nodePort: NodePort | undefined;
   try {
     const key = deriveNodeKey(keys.audit);
     nodePort = await openNodePort({ host, port, key });
-    return await join({ ...parts, nodePort, key, reachedAt });
+    return await join({ ...parts, nodePort, key, reachedAt, endServing });
   } catch (error) {
     nodePort?.close();
+    endServing();
     throw error;
   }
 }
@@ -87,11 +95,12 @@ interface JoiningParts extends ClusterParts {
   nodePort: NodePort;
   key: Buffer;
   reachedAt: string;
+  endServing: () => void;
 }
 
 /** Joins the other nodes, with an open port for them. */
 async function join(parts: JoiningParts): Promise<Cluster> {
-  const { storage, nodePort, key, reachedAt, version, findClientAddress, now, logger } = parts;
+  const { storage, nodePort, key, reachedAt, endServing, version, findClientAddress, now, logger } = parts;
   const address = `${reachedAt}:${nodePort.port}`;
   const node = await joinCluster({ store: storage.nodes, address, version, now, logger });
   let isServing = false;
@@ -129,9 +138,11 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     stopServing() {
       isStopping = true;
+      endServing();
     },
     async close() {
       isStopping = true;
+      endServing();
       nodePort.close();
       forwarding.close();
       await node

@@ -204,7 +204,6 @@ export async function runServer(
         load: () => ({ publicUrl, ...load() }),
         gatehouse,
         warn: (sentence) => void io.stderr.write(`${sentence}\n`),
-        warnOfOthers: (pids, sentence) => logger.warn({ pids }, sentence),
       });
       await stopped;
       stopControls();
