@@ -43,7 +43,7 @@ export function composeBus({ settings, storage, keys, metrics, logger }: BusPart
 /** Parts of {@link composeCluster}. */
 export interface ClusterParts {
   settings: Settings;
-  storage: Pick<Storage, 'nodes'>;
+  storage: Pick<Storage, 'nodes' | 'beginServing'>;
   keys: Pick<KeySet, 'audit'>;
   /** Undefined if the settings have no port for other nodes. */
   bus: NodeBus | undefined;
@@ -66,7 +66,7 @@ export interface Cluster {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Takes no more requests of other nodes. */
+  /** Takes no more requests of other nodes; another process may serve the installation from now on. */
   stopServing(): void;
   /**
    * Shows other nodes and operators the settings after a reload.
@@ -93,29 +93,37 @@ export interface OtherReload {
   outcome: 'reloaded' | 'refused' | 'no answer';
 }
 
-/** Joins the other nodes of the installation, if the settings have a port for them. */
+/**
+ * Joins the other nodes of the installation, if the settings have a port for them. Otherwise this process is to be the
+ * only one: a beat each second, for the case that a second one is started, would cost every installation a write.
+ * @throws StorageFault if another process serves the installation, and not both have a port (FA-37)
+ */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, keys, bus, findClientAddress } = parts;
+  const { settings, storage, keys, bus, findClientAddress } = parts;
   const { port, host } = settings.cluster;
-  if (port === undefined || bus === undefined)
+  if (port === undefined || bus === undefined) {
+    const stopServing = storage.beginServing?.(false) ?? (() => undefined);
     return {
       peers: undefined,
       findClientAddress,
       serve: (listener) => listener,
-      stopServing: () => undefined,
+      stopServing,
       showReload: () => undefined,
       reloadOthers: async () => [],
       onReload: () => () => undefined,
-      close: async () => undefined,
+      close: async () => stopServing(),
     };
+  }
   const reachedAt = readAddress(parts);
+  const endServing = storage.beginServing?.(true) ?? (() => undefined);
   let nodePort: NodePort | undefined;
   try {
     const key = deriveNodeKey(keys.audit);
     nodePort = await openNodePort({ host, port, key });
-    return await join({ ...parts, bus, nodePort, key, reachedAt });
+    return await join({ ...parts, bus, nodePort, key, reachedAt, endServing });
   } catch (error) {
     nodePort?.close();
+    endServing();
     throw error;
   }
 }
@@ -139,12 +147,13 @@ interface JoiningParts extends ClusterParts {
   nodePort: NodePort;
   key: Buffer;
   reachedAt: string;
+  endServing: () => void;
 }
 
 /** Joins the other nodes, with an open port for them. */
 async function join(parts: JoiningParts): Promise<Cluster> {
-  const { settings, storage, keys, bus, nodePort, key, reachedAt, version, findClientAddress, now, logger } =
-    parts;
+  const { settings, storage, keys, bus, nodePort, key, reachedAt, endServing } = parts;
+  const { version, findClientAddress, now, logger } = parts;
   const address = `${reachedAt}:${nodePort.port}`;
   const settingsHash = hashSettings(settings, keys);
   const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
@@ -184,6 +193,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     stopServing() {
       isStopping = true;
+      endServing();
     },
     showReload(routes) {
       if (!routes) node.show({ refusesFile: true });
@@ -192,6 +202,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     ...relayReloads(bus, node, logger),
     async close() {
       isStopping = true;
+      endServing();
       nodePort.close();
       forwarding.close();
       await bus.close();

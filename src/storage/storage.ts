@@ -45,6 +45,13 @@ export interface Storage {
    * @returns the number of rows removed
    */
   sweepExpired(nowSeconds: number): Promise<number>;
+  /**
+   * Notes that this process serves the installation. Undefined if nobody has to know.
+   * @param hasPeers true if it and other processes forward requests to each other
+   * @returns takes the note back; the end of the process does as well
+   * @throws StorageFault if another process serves the installation, and not both forward requests
+   */
+  beginServing?(hasPeers: boolean): () => void;
   /** Finishes pending writes and closes. */
   close(): Promise<void>;
 }

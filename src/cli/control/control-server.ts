@@ -19,14 +19,12 @@ const ways: Readonly<Record<string, keyof Controls>> = { 'GET /routes': 'routes'
  * Listens to the operator on a Unix socket that only the user of the server can open.
  * @param dataFolder of the server
  * @param warn called if the socket cannot be opened; the server runs on
- * @param besides called with the other processes that serve the data folder, if there are any
  * @returns ends it
  */
 export async function serveControls(
   dataFolder: string,
   controls: Controls,
   warn: (error: Error) => void,
-  besides: (pids: readonly number[]) => void = () => {},
 ): Promise<() => void> {
   if (process.platform === 'win32') return () => undefined;
   const server = createServer((request, response) => void answer(controls, request, response));
@@ -39,11 +37,8 @@ export async function serveControls(
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       checkOwnFolder(folder);
     }
-    const sockets = findControlSockets(dataFolder);
-    const stale = await Promise.all(sockets.map((found) => removeStale(found.path)));
-    const pids = sockets.filter((_socket, at) => !stale[at]).map(({ pid }) => pid);
+    await Promise.all(findControlSockets(dataFolder).map((found) => removeStale(found.path)));
     await listen(server, path);
-    if (pids.length > 0) besides(pids);
     return () => {
       rmSync(path, { force: true });
       server.close();
@@ -69,8 +64,8 @@ async function answer(controls: Controls, request: IncomingMessage, response: Se
   }
 }
 
-/** Removes the socket of a server that was killed. @returns whether it was one */
-async function removeStale(path: string): Promise<boolean> {
+/** Removes the socket of a server that was killed. */
+async function removeStale(path: string): Promise<void> {
   const socket = connect(path);
   const code = await new Promise<string | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined));
@@ -78,7 +73,6 @@ async function removeStale(path: string): Promise<boolean> {
   });
   socket.destroy();
   if (code === 'ECONNREFUSED') rmSync(path, { force: true });
-  return code !== undefined;
 }
 
 /** @param path final path of the socket, set once it accepts connections: before, another server would take it for a stale one */

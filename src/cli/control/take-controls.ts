@@ -12,13 +12,7 @@ export interface ControlledServer {
   gatehouse: Pick<Gatehouse, 'routes' | 'reload' | 'reloadOthers' | 'onReload'>;
   /** Called if commands cannot reach the server; the server runs on. */
   warn: (sentence: string) => void;
-  /** Called if other processes serve the data folder, with what they do not share. */
-  warnOfOthers: (pids: readonly number[], sentence: string) => void;
 }
-
-/** Warning for a second process on a data folder (FA-37). */
-const notCarriedOver =
-  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; set cluster.port for each, have the proxy send each MCP session to the process that started it, or run one process';
 
 /**
  * Obeys the operator of a running server: commands, SIGHUP, and a changed config file. At a terminal SIGHUP still ends the
@@ -26,7 +20,7 @@ const notCarriedOver =
  * @returns ends it
  */
 export async function takeControls(controlled: ControlledServer): Promise<() => void> {
-  const { dataFolder, files, load, gatehouse, warn, warnOfOthers } = controlled;
+  const { dataFolder, files, load, gatehouse, warn } = controlled;
   const reload = (cause: string) => gatehouse.reload(load, cause);
   const onSignal = (): void => void reload('SIGHUP');
   if (!process.stdin.isTTY) process.on('SIGHUP', onSignal);
@@ -41,7 +35,6 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
     dataFolder,
     { routes: () => gatehouse.routes(), reload: reloadAll },
     ({ message }) => warn(`gatehouse routes and gatehouse reload cannot reach this server: ${message}.`),
-    (pids) => warnOfOthers(pids, notCarriedOver),
   );
   return () => {
     process.off('SIGHUP', onSignal);

@@ -8,6 +8,7 @@ import {
   type Storage,
   StorageUnavailable,
 } from '../storage.ts';
+import { createServingLock } from './connection/exclusive-lock.ts';
 import { openDatabase } from './connection/open.ts';
 import { createRowCache, watchDataVersion } from './connection/row-cache.ts';
 import { createSameFileAssertion, createWriter, type Writer } from './connection/writer.ts';
@@ -97,6 +98,7 @@ export function openSqliteStorage(
     },
     probeWrite: () => writer.write(() => void countProbe.run()),
     sweepExpired: createSweeper(db, writer),
+    beginServing: createServingLock(`${file}.serving`),
     exclusively: (work) => writer.write(work),
     async close() {
       await writer.idle();

@@ -15,7 +15,7 @@ const keyRing = idle as KeyRing;
 
 describe('the engine', () => {
   it('takes other signing keys while it runs: the first signs, and all are published (T-178)', async () => {
-    const gatehouse = await startGatehouse({ keyRing });
+    const gatehouse = await startGatehouse({ keyRing, cluster: { port: 0 } });
     const keySet = async () => (await (await fetch(`${gatehouse.url}/jwks`)).json()) as JSONWebKeySet;
     const before = await keySet();
     const { tokens, clientId } = await obtainTokens(gatehouse, { scope: 'openid notes:read' });
@@ -36,7 +36,7 @@ describe('the engine', () => {
   });
 
   it('makes its nonces with the first cookie key of the moment, as a process does that starts now (T-178, A13-09)', async () => {
-    const gatehouse = await startGatehouse({ keyRing });
+    const gatehouse = await startGatehouse({ keyRing, cluster: { port: 0 } });
     const { client_id } = await register(gatehouse.url);
     const prover = await createProver();
     const ask = ({ url }: { url: string }, nonce?: string): Promise<Response> =>
@@ -49,7 +49,11 @@ describe('the engine', () => {
     await ask(gatehouse);
     (gatehouse.keys.cookies as string[]).unshift(...(await generateKeySet()).cookies);
 
-    const other = await startGatehouse({ folder: gatehouse.folder, keys: gatehouse.keys, keyRing });
+    const other = await startGatehouse({
+      ...{ folder: gatehouse.folder, cluster: { port: 0 } },
+      keys: gatehouse.keys,
+      keyRing,
+    });
     const told = await ask(other);
     expect(await told.json()).toMatchObject({ error: 'use_dpop_nonce' });
     const answer = await ask(gatehouse, told.headers.get('dpop-nonce') ?? '');

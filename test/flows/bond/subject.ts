@@ -9,7 +9,7 @@ import { createWalker } from '../../support/upstreams/browse.ts';
 import type { Front } from '../../support/upstreams/front.ts';
 import { lin, type UpstreamPerson } from '../../support/upstreams/people.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
-import { generousLimits, serveAlongside } from '../token/subject.ts';
+import { generousLimits, nodePort, serveAlongside } from '../token/subject.ts';
 
 /** A stand-in, as far as every one of them goes. */
 export interface StandIn extends Front {
@@ -64,6 +64,7 @@ export async function startScene<U extends StandIn>(
     server: { name: 'Patient', create: createPatientServer },
     dangerously,
     upstreams,
+    ...nodePort,
     ...more,
   } as GatehouseOptions);
   const place = `${gatehouse.url}/upstream/work`;
@@ -74,8 +75,11 @@ export async function startScene<U extends StandIn>(
     work,
     async serveAnother() {
       const config = join(folder, 'gatehouse.json');
-      await writeFile(config, JSON.stringify({ limits: generousLimits, ...plain, dangerously, upstreams }));
-      const { url, mcpUrl, program } = await serveAlongside(gatehouse, ['--config', config]);
+      await writeFile(
+        config,
+        JSON.stringify({ limits: generousLimits, ...nodePort, ...plain, dangerously, upstreams }),
+      );
+      const { url, mcpUrl, program } = await serveAlongside(gatehouse, config);
       return {
         url,
         mcpUrl,

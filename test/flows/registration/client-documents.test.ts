@@ -276,8 +276,9 @@ describe('the cache of documents', () => {
 
   it('outlives a restart (A5-08)', async () => {
     const id = host.publish('/restart.json', {}, { 'cache-control': 'max-age=3600' });
-    const first = await startGatehouse({ dangerously: { fetchFromLoopback: true } });
-    const settings = { dangerously: { fetchFromLoopback: true }, folder: first.folder };
+    const each = { dangerously: { fetchFromLoopback: true }, cluster: { port: 0 } };
+    const first = await startGatehouse(each);
+    const settings = { ...each, folder: first.folder };
     expectAccepted(
       await createVisitor().request(authorization(first, id, { redirect_uri: loopback }).url),
       first.url,

@@ -4,12 +4,12 @@ import { initializeRequest, modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post } from '../../support/oauth.ts';
 import { grace, runGatehouse } from '../../support/served.ts';
-import { serveAlongside } from '../token/subject.ts';
+import { nodePort, serveAlongside } from '../token/subject.ts';
 
 let gatehouse: RunningGatehouse;
 let other: Awaited<ReturnType<typeof serveAlongside>>;
 beforeAll(async () => {
-  gatehouse = await startGatehouse();
+  gatehouse = await startGatehouse({ ...nodePort });
   other = await serveAlongside(gatehouse);
 });
 afterAll(async () => {

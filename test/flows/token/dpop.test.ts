@@ -17,12 +17,12 @@ import {
 } from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';
 import { createProver, type Prover, provenHeaders } from '../../support/proofs.ts';
-import { expectRefused, expectTokens, generousLimits, serveAlongside } from './subject.ts';
+import { expectRefused, expectTokens, generousLimits, nodePort, serveAlongside } from './subject.ts';
 
 let gatehouse: RunningGatehouse;
 let prover: Prover;
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ limits: generousLimits });
+  gatehouse = await startGatehouse({ limits: generousLimits, ...nodePort });
   prover = await createProver();
 });
 afterAll(() => gatehouse.stop());

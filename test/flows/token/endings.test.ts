@@ -15,11 +15,11 @@ import {
 import { runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import { expectRefused, generousLimits, obtainCode, serveAlongside } from './subject.ts';
+import { expectRefused, generousLimits, nodePort, obtainCode, serveAlongside } from './subject.ts';
 
 let gatehouse: RunningGatehouse;
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ limits: generousLimits });
+  gatehouse = await startGatehouse({ limits: generousLimits, ...nodePort });
 });
 afterAll(() => gatehouse.stop());
 

@@ -13,6 +13,7 @@ import {
   expectRefused,
   expectTokens,
   generousLimits,
+  nodePort,
   obtainCode,
   serveAlongside,
 } from './subject.ts';
@@ -25,8 +26,8 @@ let served: Served;
 let other: Awaited<ReturnType<typeof serveAlongside>>;
 let families: ReturnType<typeof openFamilies>;
 beforeAll(async () => {
-  served = await serveGatehouse([], { limits: generousLimits, log: { level: 'silent' } });
-  other = await serveAlongside(served, ['--config', join(served.folder, 'gatehouse.json')]);
+  served = await serveGatehouse([], { limits: generousLimits, log: { level: 'silent' }, ...nodePort });
+  other = await serveAlongside(served, join(served.folder, 'gatehouse.json'));
   families = openFamilies(served.folder);
 });
 afterAll(async () => {

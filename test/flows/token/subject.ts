@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
@@ -57,20 +58,27 @@ export function countStatuses(responses: readonly Response[]): Record<number, nu
   return counts;
 }
 
+/** A port for other processes on the installation, which every one of several needs. */
+export const nodePort = { cluster: { port: 0 } } as const;
+
 /**
  * Another process that serves the same installation under the same public URL, on a port of its own.
- * @param options further options of the command
+ * @param config its config file, with {@link nodePort}; one with that alone by default
  */
 export async function serveAlongside(
   gatehouse: Pick<RunningGatehouse, 'folder' | 'url'>,
-  options: readonly string[] = [],
+  config = writeConfig(gatehouse),
 ): Promise<{ url: string; mcpUrl: string; program: Program }> {
-  const program = runProgram(
-    join('src', 'cli', 'main.ts'),
-    ['serve', '--port', '0', '--json', '--data', gatehouse.folder, '--public-url', gatehouse.url, ...options],
-    { input: '' },
-  );
+  const { folder, url: publicUrl } = gatehouse;
+  const options = ['--port', '0', '--json', '--data', folder, '--public-url', publicUrl, '--config', config];
+  const program = runProgram(join('src', 'cli', 'main.ts'), ['serve', ...options], { input: '' });
   const [, port] = await program.waitFor('stdout', /"port": (\d+)/);
   const url = `http://localhost:${port}`;
   return { url, mcpUrl: `${url}/mcp`, program };
+}
+
+function writeConfig({ folder }: Pick<RunningGatehouse, 'folder'>): string {
+  const file = join(folder, 'alongside.json');
+  writeFileSync(file, JSON.stringify(nodePort));
+  return file;
 }

@@ -6,6 +6,7 @@ import {
   expectRefused,
   expectTokens,
   generousLimits,
+  nodePort,
   obtainCode,
   serveAlongside,
 } from './subject.ts';
@@ -13,7 +14,7 @@ import {
 let gatehouse: RunningGatehouse;
 let other: Awaited<ReturnType<typeof serveAlongside>>;
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ limits: generousLimits });
+  gatehouse = await startGatehouse({ limits: generousLimits, ...nodePort });
   other = await serveAlongside(gatehouse);
 });
 afterAll(async () => {

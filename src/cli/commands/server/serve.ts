@@ -204,9 +204,6 @@ export async function runServer(
         load: () => ({ publicUrl, ...load() }),
         gatehouse,
         warn: (sentence) => void io.stderr.write(`${sentence}\n`),
-        warnOfOthers(pids, sentence) {
-          if (settings.cluster.port === undefined) logger.warn({ pids }, sentence);
-        },
       });
       await stopped;
       stopControls();

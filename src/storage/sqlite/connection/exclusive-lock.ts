@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StorageFault } from '../../storage.ts';
 import { findUpgrade, migrate } from './migrate.ts';
@@ -90,5 +90,46 @@ export function upgradeExclusively(file: string): void {
         );
     }
     waitBriefly();
+  }
+}
+
+/**
+ * Creates the lock for a server, on a file beside the database. Servers that forward requests to each other share it; any
+ * other server has it alone. It ends with the process that holds it, however that ends. All gatehouses of a process on
+ * one storage hold it together.
+ * @param file path of the file; created if it is missing
+ * @returns takes the lock, and returns what ends it; throws StorageFault if another server holds it, and not both share it
+ */
+export function createServingLock(file: string): (isShared: boolean) => () => void {
+  let lock: Database.Database | undefined;
+  let holders = 0;
+  return (isShared) => {
+    lock ??= lockServing(file, isShared);
+    holders++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      if (--holders > 0) return;
+      lock?.close();
+      lock = undefined;
+    };
+  };
+}
+
+function lockServing(file: string, isShared: boolean): Database.Database {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  const db = new Database(file, { timeout: 0 });
+  try {
+    // SQLite locks an empty database as any other, and writes nothing to it.
+    db.exec(isShared ? 'BEGIN; SELECT count(*) FROM sqlite_master' : 'BEGIN EXCLUSIVE');
+    return db;
+  } catch (error) {
+    db.close();
+    if (!isBusy(error)) throw error;
+    throw new StorageFault(
+      'Another server runs on this data folder. Stop it first, or set cluster.port for both: then each request reaches the server that has its session.',
+      { cause: error },
+    );
   }
 }

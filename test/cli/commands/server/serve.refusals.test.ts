@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../../client/support/folder.ts';
-import { runProgram } from '../../../support/program.ts';
+import { type Program, runProgram } from '../../../support/program.ts';
 import { commandLine, runGatehouse } from '../../../support/served.ts';
 
 function configFile(settings: object): string {
@@ -17,11 +17,11 @@ function configFile(settings: object): string {
 /** Starts a server for the test; gives what it said about itself. */
 async function serve(
   args: readonly string[],
-): Promise<{ facts: Record<string, unknown>; log: () => string }> {
+): Promise<{ facts: Record<string, unknown>; log: () => string; program: Program }> {
   const program = runProgram(commandLine, ['serve', '--port', '0', '--json', ...args], { input: '' });
   onTestFinished(() => program.stop());
   const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
-  return { facts: JSON.parse(text), log: () => program.written.stderr };
+  return { facts: JSON.parse(text), log: () => program.written.stderr, program };
 }
 
 describe('gatehouse serve', () => {
@@ -49,6 +49,19 @@ describe('gatehouse serve', () => {
     expect((await serve(['--data', data])).log()).toMatch(
       /^Warning: All users of this machine may write to the data folder \(mode 777\).* Run: chmod 700 /m,
     );
+  });
+
+  it('on the data folder of another server is refused, and commands are not; once that one was told to stop, it starts (FA-37)', async () => {
+    const data = testFolder();
+    const { program } = await serve(['--data', data]);
+    const refused = await runGatehouse(['serve', '--port', '0', '--data', data]);
+    expect([refused.code, refused.stdout]).toEqual([7, '']);
+    expect(refused.stderr).toMatch(
+      /^Another server runs on this data folder\. Stop it first, or set cluster\.port for both: /m,
+    );
+    expect((await runGatehouse(['account', 'list', '--data', data])).code).toBe(0);
+    program.process.kill('SIGTERM');
+    await serve(['--data', data]);
   });
 
   it('on a port in use says so, and how to choose another', async () => {

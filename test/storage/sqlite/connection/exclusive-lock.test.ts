@@ -4,9 +4,11 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   checkDatabaseState,
+  createServingLock,
   DatabaseLocked,
 } from '../../../../src/storage/sqlite/connection/exclusive-lock.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/connection/open.ts';
+import { StorageFault } from '../../../../src/storage/storage.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { runProgram } from '../../../support/program.ts';
 import { earlierDatabase, schemas } from '../earlier-database.ts';
@@ -89,5 +91,43 @@ describe('a database of an earlier version', () => {
     const starts = Array.from({ length: 4 }, () => open(file, 'as it is now', 60_000));
     await Promise.all(starts.map((start) => start.waitFor('stdout', /open/)));
     expect(stateOf(file)[0]).toBe(schemas.newest);
+  });
+});
+
+describe('the lock of servers', () => {
+  it('is shared by servers that forward requests to each other, and by no other (FA-37)', () => {
+    const file = join(testFolder(), 'gatehouse.db.serving');
+    const [a, b] = [createServingLock(file), createServingLock(file)];
+    const endShared = [a(true), b(true)];
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(() => createServingLock(file)(false)).toThrow(StorageFault);
+    for (const end of endShared) end();
+    const endAlone = a(false);
+    for (const isShared of [true, false]) expect(() => b(isShared)).toThrow(/set cluster\.port for both/);
+    endAlone();
+    b(false)();
+  });
+
+  it('is held by all of a process on one storage, until the last of them ends', () => {
+    const file = join(testFolder(), 'gatehouse.db.serving');
+    const [here, there] = [createServingLock(file), createServingLock(file)];
+    const [first, second] = [here(false), here(false)];
+    first();
+    first();
+    expect(() => there(false)).toThrow(StorageFault);
+    second();
+    there(false)();
+  });
+
+  it('ends with a process that is killed (FA-37)', async () => {
+    const file = join(testFolder(), 'gatehouse.db.serving');
+    const holder = runProgram('test/storage/sqlite/hold-serving.ts', [file], { input: '' });
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /held/);
+    const lock = createServingLock(file);
+    expect(() => lock(false)).toThrow(StorageFault);
+    holder.process.kill('SIGKILL');
+    await holder.ended;
+    lock(false)();
   });
 });
