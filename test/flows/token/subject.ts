@@ -4,6 +4,7 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import type { RunningGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, type Flow, register, type Tokens } from '../../support/oauth.ts';
 import { type Program, runProgram } from '../../support/program.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import type { Visitor } from '../../support/visitor.ts';
 
 const often = { times: 100_000, windowSeconds: 60 };
@@ -44,9 +45,11 @@ export async function obtainCode(
   gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   clientId?: string,
   visitor?: Visitor,
+  { scope, scopes }: { scope?: string; scopes?: string[] } = {},
 ): Promise<{ flow: Flow; code: string }> {
-  const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id);
-  const callback = await approve(flow, visitor ? { visitor } : {});
+  const asked = scope === undefined ? {} : { scope };
+  const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id, asked);
+  const callback = await approve(flow, { ...(visitor && { visitor }), ...(scopes && { scopes }) });
   return { flow, code: callback.searchParams.get('code') ?? '' };
 }
 
@@ -67,7 +70,11 @@ export async function serveAlongside(
 ): Promise<{ url: string; mcpUrl: string; program: Program }> {
   const program = runProgram(
     join('src', 'cli', 'main.ts'),
-    ['serve', '--port', '0', '--json', '--data', gatehouse.folder, '--public-url', gatehouse.url, ...options],
+    [
+      ...['serve', '--port', '0', '--json', '--public-url', gatehouse.url],
+      ...(await placeOf(gatehouse.folder)),
+      ...options,
+    ],
     { input: '' },
   );
   const [, port] = await program.waitFor('stdout', /"port": (\d+)/);
