@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { FailedFiles } from './test/support/failed-files.ts';
+import { filesLeftOut } from './test/support/flows-elsewhere.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { findPooler, findPostgres } from './test/support/postgres/find-postgres.ts';
 
@@ -48,6 +49,7 @@ const excluded = [
   ...withoutPostgres,
   ...withoutPooler,
   ...(process.env.GATEHOUSE_TEST_LONG ? [] : long),
+  ...filesLeftOut(process.env.GATEHOUSE_TEST_STORAGE),
 ];
 
 export default defineConfig({

@@ -33,9 +33,9 @@ export const callWorks = {
 } as const satisfies Record<string, Work>;
 
 async function prepareLoad(
-  { mode, isRefused }: Work,
+  { mode, isRefused }: Pick<Work, 'mode' | 'isRefused'>,
   { url, token }: Subject,
-  name: SubjectName,
+  name: string,
 ): Promise<Load> {
   const body = callBody(mode);
   if (isRefused && name !== 'koa')
@@ -46,14 +46,27 @@ async function prepareLoad(
   return { ...load, sessions };
 }
 
-/** Measures one work: all its servers run side by side, one of them under load at a time. */
-export async function measureCalls(work: Work, pace: Pace, folder: string): Promise<Row[]> {
-  const started: { name: SubjectName; subject: Subject; load: Load }[] = [];
+/** Starts the servers that a work names, each when it is called. */
+function startsOf({ subjects, mode }: Work, folder: string): Record<string, () => Promise<Subject>> {
+  const sessions = mode === 'stateless' ? 'none' : 'stored';
+  return Object.fromEntries(subjects.map((name) => [name, () => startSubject(name, folder, { sessions })]));
+}
+
+/**
+ * Measures one work: all its servers run side by side, one of them under load at a time.
+ * @param starts starts each of the servers, by the name of its row
+ */
+export async function measureCalls(
+  work: Work,
+  pace: Pace,
+  folder: string,
+  starts: Readonly<Record<string, () => Promise<Subject>>> = startsOf(work, folder),
+): Promise<Row[]> {
+  const started: { name: string; subject: Subject; load: Load }[] = [];
   const servers: Subject[] = [];
   try {
-    for (const name of work.subjects) {
-      const sessions = work.mode === 'stateless' ? 'none' : 'stored';
-      const subject = await startSubject(name, folder, { sessions });
+    for (const [name, start] of Object.entries(starts)) {
+      const subject = await start();
       servers.push(subject);
       const load = await prepareLoad(work, subject, name);
       if (!work.isRefused) await checkEcho(load);

@@ -68,6 +68,24 @@ function addedAtGoalSpeed(work: string): Rule['reach'] {
   };
 }
 
+/** Rate of one subject over that of another, or a latency minus another, round by round. */
+function compareRows(
+  work: string,
+  [one, other]: readonly [string, string],
+  compare: (one: Round, other: Round) => number,
+): Rule['reach'] {
+  return (find) => {
+    const rows = [find(work, one), find(work, other)] as const;
+    return rows[0] && rows[1] && byRounds([rows[0], rows[1]], compare);
+  };
+}
+
+/** The rate of a node on PostgreSQL over that of one on SQLite. */
+function overSqlite(work: string): Rule['reach'] {
+  const rate = (one: Round, other: Round): number => one.perSecond / other.perSecond;
+  return compareRows(work, ['gatehouse, PostgreSQL', 'gatehouse'], rate);
+}
+
 function own(work: string): Rule['reach'] {
   return (find) => find(work, 'gatehouse')?.value;
 }
@@ -231,6 +249,35 @@ const rules: readonly Rule[] = [
     wanted: 1.3,
     bound: 'most',
     reach: overBest('cold start', ['sdk1 session']),
+  },
+  ...[
+    ['code exchange, by storage', 0.5],
+    ['refresh, by storage', 0.5],
+    ['call, 2026-07-28, by storage', 0.95],
+    ['call, session, by storage', 0.95],
+  ].map(
+    ([work, wanted]): Rule => ({
+      ...{ work: String(work), wanted: Number(wanted), reach: overSqlite(String(work)) },
+      ...{ rule: 'of SQLite FULL, on PostgreSQL', bound: 'least' },
+    }),
+  ),
+  {
+    work: 'token unknown to a node',
+    rule: 'queries',
+    wanted: 1,
+    bound: 'most',
+    reach: own('token unknown to a node'),
+  },
+  {
+    work: 'call, session, two nodes',
+    rule: 'p50 in ms that forwarding adds',
+    wanted: 1,
+    bound: 'most',
+    reach: compareRows(
+      'call, session, two nodes',
+      ['forwarded', 'at its node'],
+      (forwarded, direct) => forwarded.p50 - direct.p50,
+    ),
   },
 ];
 

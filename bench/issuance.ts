@@ -98,17 +98,21 @@ function startLoad({ server, origin, ways }: Issuer): Load {
 /**
  * Measures how fast tokens are issued: for codes, or for refresh tokens that are rotated. Codes are got before the time
  * is taken.
+ * @param issuers starts each of those that are compared, by the name of its row
  * @throws Error where one answer is not the right one
  */
 export async function measureIssuance(
   { name: work, kind }: Work,
   pace: Pace,
   folder: string,
+  issuers: Readonly<Record<string, () => Promise<Issuer>>> = Object.fromEntries(
+    subjects.map((name) => [name, () => startIssuer(name, folder)]),
+  ),
 ): Promise<Row[]> {
-  const started: { name: IssuerName; issuer: Issuer; load: Load }[] = [];
+  const started: { name: string; issuer: Issuer; load: Load }[] = [];
   try {
-    for (const name of subjects) {
-      const issuer = await startIssuer(name, folder);
+    for (const [name, start] of Object.entries(issuers)) {
+      const issuer = await start();
       started.push({ name, issuer, load: startLoad(issuer) });
     }
     const runs = await takeTurns(started, pace, ({ load }, seconds) =>

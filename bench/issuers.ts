@@ -90,11 +90,16 @@ export const issuerNames = Object.keys(programs) as readonly IssuerName[];
 /**
  * Starts an authorization server and waits until it serves its metadata.
  * @param folder for its data and output
+ * @param env more variables of its program
  */
-export async function startIssuer(name: IssuerName, folder: string): Promise<Issuer> {
+export async function startIssuer(
+  name: IssuerName,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Issuer> {
   const { file, ways, variant = [] }: Program = programs[name];
   const data = await mkdtemp(join(folder, 'data-'));
-  const server = await startServer(folder, [file, ...variant], { FOLDER: data });
+  const server = await startServer(folder, [file, ...variant], { FOLDER: data, ...env });
   const origin = `http://127.0.0.1:${server.port}`;
   try {
     await waitUntil(server, async () => (await fetch(`${origin}${ways.metadata}`)).status === 200);

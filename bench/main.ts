@@ -4,6 +4,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { callWorks, measureCalls } from './calls.ts';
+import { measureCluster } from './cluster.ts';
 import { measureColdStart } from './cold-start.ts';
 import { measureDurableWrite } from './disk.ts';
 import { measureGateways } from './gateway-calls.ts';
@@ -20,12 +21,12 @@ const help = `Measures Gatehouse beside what a team could use instead, all in on
   npm run bench -- [options]
 
   --only <parts>   some of: modern, session, stateless, refused, sessions, cold, exchange, refresh, register,
-                   metadata, gateway (with commas; all by default)
+                   metadata, gateway, cluster (with commas; all by default)
   --quick          one short round each: a first look, not a number to keep
   --json           the rows and goals as JSON on standard output
   --help           this text
 
-Needs Linux with two cores, wrk (Debian: apt-get install wrk) and taskset. Servers run on core 0, the load on core 1.
+Needs Linux with two cores, wrk (Debian: apt-get install wrk) and taskset; cluster needs PostgreSQL 15 or later, too. Servers run on core 0, the load on core 1.
 Only ratios inside one run mean anything: a machine changes by a third from one hour to the next.
 `;
 
@@ -43,6 +44,7 @@ const parts: Readonly<Record<string, Part>> = {
   register: (pace, folder) => measureIssuers(issuerWorks.register, pace, folder),
   metadata: (pace, folder) => measureIssuers(issuerWorks.metadata, pace, folder),
   gateway: measureGateways,
+  cluster: measureCluster,
 };
 
 /** From here on a machine has other things to do, and the ratios suffer. */

@@ -49,7 +49,7 @@ export function peerProgram(name: string): string {
 /**
  * Starts a server and waits until it answers.
  * @param folder for its data and output
- * @param how further options of node, and whether Gatehouse keeps sessions
+ * @param how further options of node, whether Gatehouse keeps sessions, and more variables of the program
  */
 export async function startSubject(
   name: SubjectName,
@@ -57,7 +57,12 @@ export async function startSubject(
   {
     nodeOptions = [],
     sessions = 'stored',
-  }: { nodeOptions?: readonly string[]; sessions?: 'stored' | 'none' } = {},
+    env = {},
+  }: {
+    nodeOptions?: readonly string[];
+    sessions?: 'stored' | 'none';
+    env?: Record<string, string>;
+  } = {},
 ): Promise<Subject> {
   const { token, keys } = await peerToken();
   const [program = '', variant] = name.split(' ');
@@ -67,7 +72,7 @@ export async function startSubject(
   const server = await startServer(
     folder,
     [...nodeOptions, file, ...(isPeer && variant !== undefined ? [variant] : [])],
-    { PEER_KEYS: keys, FOLDER: data, SESSIONS: sessions },
+    { PEER_KEYS: keys, FOLDER: data, SESSIONS: sessions, ...env },
   );
   const origin = `http://127.0.0.1:${server.port}`;
   try {

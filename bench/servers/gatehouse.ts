@@ -1,17 +1,23 @@
 // Gatehouse as `gatehouse serve` runs it: SQLite in a folder, the log at its default level, its scheduling, one tool; or
-// what `BACKEND` says (JSON) in the place of its own server.
+// what `BACKEND` says (JSON) in the place of its own server. `POSTGRES` is the URL of a database in the place of SQLite; with
+// `PUBLIC_URL` it is one of several nodes on it.
 import { createServer } from 'node:http';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { useBatchScheduling } from '../../src/cli/batch-scheduling.ts';
 import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
+import { openPostgresInstallation } from '../../src/storage/postgres/index.ts';
 import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { person } from '../person.ts';
 
 const scheduled = useBatchScheduling();
-const { BACKEND: backend, PORT } = process.env;
+const { BACKEND: backend, POSTGRES: postgres, PUBLIC_URL: publicUrl, PORT } = process.env;
 const port = Number(PORT);
-const data = await openDataFolder(process.env.FOLDER ?? '');
+const folder = process.env.FOLDER ?? '';
+const data =
+  postgres === undefined
+    ? await openDataFolder(folder)
+    : await openPostgresInstallation({ postgres, poolSize: 10, pooled: false }, folder, {});
 const { accounts } = createAdministration(data);
 if ((await accounts.list()).length === 0) await accounts.add(person.email, person.password);
 
@@ -35,7 +41,8 @@ const own: GatehouseOptions['server'] = {
 
 await scheduled;
 const gatehouse = await createGatehouse({
-  publicUrl: `http://127.0.0.1:${port}`,
+  publicUrl: publicUrl ?? `http://127.0.0.1:${port}`,
+  ...(publicUrl === undefined ? {} : { cluster: { port: 0 } }),
   ...data,
   tokens: { accessTokenSeconds: 86_400 },
   limits: {

@@ -28,6 +28,9 @@ export interface ReadinessOptions {
 /** Time that a result of the database is reused, in milliseconds: many probes cost one write a second. */
 const keptMs = 1000;
 
+/** Maximum time of a probe, in milliseconds: a network that drops packets silently gives no answer. */
+const probeMs = 5_000;
+
 /**
  * Creates the middleware for readiness probes: 200, or 503 while the server stops or the database takes no writes. Reveals
  * nothing else (T-113). Liveness is different: a full disk is no reason to restart a process.
@@ -37,10 +40,16 @@ export function createReadiness({ storage, isStopping, nowMs = () => performance
 
   function isWritable(): Promise<boolean> {
     if (probed && nowMs() - probed.at < keptMs) return probed.writable;
-    const writable = storage.probeWrite().then(
-      () => true,
-      () => false,
-    );
+    const writable = new Promise<boolean>((resolve) => {
+      const late = setTimeout(() => resolve(false), probeMs);
+      storage
+        .probeWrite()
+        .then(
+          () => resolve(true),
+          () => resolve(false),
+        )
+        .finally(() => clearTimeout(late));
+    });
     probed = { at: nowMs(), writable };
     return writable;
   }

@@ -49,7 +49,7 @@ const bodiless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 const aliveMs = 1_000;
 
 /** Maximum number of sessions whose node is looked for at once; further requests are refused. */
-const maxSearches = 50;
+const maxSearches = 1_000;
 
 /** Maximum time to connect to another node, in milliseconds; also until it has done a task. */
 const connectMs = 2_000;

@@ -1,16 +1,17 @@
 import type { Context } from 'koa';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createReadiness } from '../../src/app/health.ts';
 import { startGatehouse } from '../support/gatehouse.ts';
 
 /** A readiness whose database and clock a test holds. */
 function prepare() {
-  const state = { now: 0, writes: 0, fails: false, stopping: false };
+  const state = { now: 0, writes: 0, fails: false, hangs: false, stopping: false };
   const answer = createReadiness({
     storage: {
       probeWrite: async () => {
         state.writes++;
         if (state.fails) throw new Error('disk full');
+        if (state.hangs) await new Promise(() => undefined);
       },
     },
     isStopping: () => state.stopping,
@@ -40,6 +41,16 @@ describe('readiness', () => {
     state.fails = false;
     state.now += 1000;
     expect(await ask()).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('ends also if the database does not answer at all, within five seconds (T-169)', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { state, ask } = prepare();
+    state.hangs = true;
+    const asked = ask();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await asked).toEqual([503, { status: 'unavailable' }]);
   });
 
   it('costs one write a second, however many ask', async () => {

@@ -11,7 +11,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await runBench('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const option of ['--only', '--quick', '--json', 'wrk', 'taskset']) expect(stdout).toContain(option);
-    for (const part of ['exchange', 'refresh', 'register', 'metadata', 'gateway'])
+    for (const part of ['exchange', 'refresh', 'register', 'metadata', 'gateway', 'cluster'])
       expect(stdout).toContain(part);
   });
 

@@ -114,6 +114,23 @@ describe('a request', () => {
     expect(other.clientAddressOf(plain)).toBeUndefined();
   });
 
+  it('is forwarded also if hundreds come at once, each for a session of its own', async () => {
+    const other = await openPort((_request, response) => response.end('served there'));
+    const owner = {
+      ...{ id: 'other', address: `127.0.0.1:${other.port}`, version: '1', startedAt: 1 },
+      ...settled,
+    };
+    const ownerOf = async () => {
+      await sleep(20);
+      return owner;
+    };
+    const { url } = await startPublic(other.port, { ownerOf });
+    const texts = Array.from({ length: 300 }, async (_, at) =>
+      (await fetch(url, { headers: { 'mcp-session-id': `session ${at}` } })).text(),
+    );
+    expect(new Set(await Promise.all(texts))).toEqual(new Set(['served there']));
+  });
+
   it('streams its events as they come, and ends at the other node when the client is gone', async () => {
     let goneAt = 0;
     const other = await openPort((_request, response) => {

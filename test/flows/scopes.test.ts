@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { callerOf, declareScopes, type OwnServer } from '../../src/index.ts';
 import { parseChallenges } from '../../src/oauth/challenge.ts';
 import { type RunningGatehouse, startGatehouse } from '../support/gatehouse.ts';
+import { nodeCount } from '../support/test-storage.ts';
 import { connectSdkV2 } from './clients/support/sdk-v2.ts';
 
 const info = { name: 'counter', version: '1.0.0' };
@@ -291,5 +292,7 @@ it('a scope that code declares and nobody can be granted is warned of when the f
   const { client } = await connectSdkV2(gatehouse.mcpUrl, 'legacy', { scopes: ['count:see'] });
   await client.close();
   const warned = gatehouse.log.map((line) => JSON.parse(line)).filter(({ scope }) => scope !== undefined);
-  expect(warned).toMatchObject([{ level: 'warn', scope: 'count:down' }]);
+  expect(warned.length).toBeGreaterThan(0);
+  expect(warned.length).toBeLessThanOrEqual(nodeCount);
+  for (const warning of warned) expect(warning).toMatchObject({ level: 'warn', scope: 'count:down' });
 });

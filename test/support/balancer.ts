@@ -7,6 +7,8 @@ export interface Balancer {
   url: string;
   /** Ports that it deals out to. */
   ports: number[];
+  /** Addresses of those that are not on loopback, by their ports. */
+  hosts: Map<number, string>;
   /** Sends every request to one port from now on; undefined for random ones again. */
   only(port: number | undefined): void;
   close(): void;
@@ -15,11 +17,12 @@ export interface Balancer {
 /** Starts a balancer on loopback. */
 export async function startBalancer(): Promise<Balancer> {
   const ports: number[] = [];
+  const hosts = new Map<number, string>();
   let fixed: number | undefined;
   const server = createServer((incoming, response) => {
-    const port = fixed ?? ports[Math.floor(Math.random() * ports.length)];
+    const port = fixed ?? ports[Math.floor(Math.random() * ports.length)] ?? 0;
     const outgoing = request({
-      ...{ host: '127.0.0.1', port, method: incoming.method, path: incoming.url },
+      ...{ host: hosts.get(port) ?? '127.0.0.1', port, method: incoming.method, path: incoming.url },
       headers: incoming.rawHeaders,
       setHost: false,
     });
@@ -36,6 +39,7 @@ export async function startBalancer(): Promise<Balancer> {
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
     ports,
+    hosts,
     only(port) {
       fixed = port;
     },

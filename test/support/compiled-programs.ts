@@ -16,6 +16,7 @@ const cache = join(repository, 'node_modules/.cache/gatehouse-programs');
  */
 const programs: readonly string[] = [
   'src/cli/main.ts',
+  'test/flows/cluster/support/node.ts',
   'test/support/backend/asking-program.ts',
   'test/support/conformance-backends/modern-stdio.ts',
   'test/support/conformance-backends/stdio.ts',

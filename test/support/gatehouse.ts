@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,8 +11,9 @@ import {
   type GatehouseOptions,
 } from '../../src/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { type DataFolder, openDataFolder } from '../../src/storage/sqlite/index.ts';
+import type { DataFolder } from '../../src/storage/sqlite/index.ts';
 import type { TestCertificate } from './certificate.ts';
+import { openState, testStorage } from './test-storage.ts';
 
 /** A real gatehouse, listening on loopback over a data folder of its own. */
 export interface RunningGatehouse {
@@ -34,22 +34,6 @@ export interface RunningGatehouse {
   stop(): Promise<void>;
 }
 
-/**
- * Opens the state of a gatehouse: SQLite in the folder, or with GATEHOUSE_TEST_STORAGE=postgres a database of the folder's
- * own on the shared server.
- */
-async function openState(folder: string): Promise<DataFolder> {
-  if (process.env.GATEHOUSE_TEST_STORAGE !== 'postgres') return openDataFolder(folder);
-  const [{ createDatabaseAt, sharedVariable }, { openPostgresInstallation }] = await Promise.all([
-    import('./postgres/postgres.ts'),
-    import('../../src/storage/postgres/index.ts'),
-  ]);
-  const file = join(folder, 'database-url');
-  if (!existsSync(file)) writeFileSync(file, await createDatabaseAt(process.env[sharedVariable] ?? ''));
-  const place = { postgres: readFileSync(file, 'utf8'), poolSize: 5, pooled: false };
-  return openPostgresInstallation(place, folder, {});
-}
-
 /** The account every test gatehouse has. */
 export const ada = { email: 'ada@example.com', password: 'correct horse battery staple' };
 
@@ -66,8 +50,46 @@ type StartOptions = Partial<GatehouseOptions> & {
 };
 
 /**
+ * Time after which a node has certainly looked at what the other one has committed, in milliseconds: it looks ten times a
+ * second.
+ */
+const learnedAfterMs = 200;
+
+/**
+ * Deals the requests of a server out to two nodes at random, as a balancer without stickiness does. The bytes of a request
+ * reach its node as the client sent them. A request waits until its node knows what the other one, or an operator's
+ * command at the first one, has committed before: flows say what holds then. How soon that is, is in test/flows/cluster.
+ */
+function dealOut(server: Server, [first, second]: readonly [Server, Server]): void {
+  const { keepAliveTimeout, requestTimeout } = first;
+  Object.assign(server, { keepAliveTimeout, requestTimeout });
+  let atSecond = 0;
+  let secondIsQuietSince = Number.NEGATIVE_INFINITY;
+  server.on('request', (...exchange) => {
+    if (Math.random() < 0.5) {
+      const waitMs = atSecond > 0 ? learnedAfterMs : secondIsQuietSince + learnedAfterMs - performance.now();
+      if (waitMs > 0) setTimeout(() => first.emit('request', ...exchange), waitMs);
+      else first.emit('request', ...exchange);
+      return;
+    }
+    atSecond++;
+    exchange[1].once('close', () => {
+      atSecond--;
+      secondIsQuietSince = performance.now();
+    });
+    setTimeout(() => second.emit('request', ...exchange), learnedAfterMs);
+  });
+}
+
+/** Returns whether two nodes can have the server: an object is connected once. */
+function mayStartTwice({ server }: StartOptions): boolean {
+  return typeof server !== 'object' || !('connect' in server || 'mcp' in server);
+}
+
+/**
  * Starts one. It announces documents of clients without a look whether they can be fetched, unless a test says otherwise. Over http it trusts the other ports of its host, unless a test says otherwise: its logins then are as they are
- * over https, where no other server gets the cookies.
+ * over https, where no other server gets the cookies. With the storage `cluster` it is two nodes; what it gives of its state is
+ * that of the first.
  */
 export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
   const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...rest } = options;
@@ -75,6 +97,9 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
   const scheme = certificate ? 'https' : 'http';
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
   const data = installation ?? (await openState(folder));
+  const isCluster =
+    testStorage === 'cluster' && !installation && !settings.storage && mayStartTwice(settings);
+  const states = isCluster ? [data, await openState(folder)] : [data];
   const administration = createAdministration(data);
   if ((await administration.accounts.list()).length === 0)
     await administration.accounts.add(ada.email, ada.password);
@@ -83,18 +108,29 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
   const { port } = server.address() as AddressInfo;
   const log: string[] = [];
   const publicUrl = settings.publicUrl ?? `${scheme}://localhost:${port}${publicPath}`;
-  const gatehouse = await createGatehouse({
-    logger: createLogger('debug', (line) => log.push(line)),
-    ...data,
-    ...settings,
-    clients: {
-      ...settings.clients,
-      metadataDocuments: { enabled: true, ...settings.clients?.metadataDocuments },
-    },
-    publicUrl,
-    dangerously: { trustOtherPorts: publicUrl.startsWith('http:'), ...dangerously },
-  });
-  gatehouse.attach(server);
+  const startNode = (state: DataFolder): Promise<Gatehouse> =>
+    createGatehouse({
+      logger: createLogger('debug', (line) => log.push(line)),
+      ...state,
+      ...(isCluster ? { cluster: { port: 0 } } : {}),
+      ...settings,
+      clients: {
+        ...settings.clients,
+        metadataDocuments: { enabled: true, ...settings.clients?.metadataDocuments },
+      },
+      publicUrl,
+      dangerously: { trustOtherPorts: publicUrl.startsWith('http:'), ...dangerously },
+    });
+  const gatehouse = await startNode(data);
+  const nodes = [gatehouse];
+  if (!isCluster) gatehouse.attach(server);
+  else {
+    nodes.push(await startNode(states[1] ?? data));
+    const [first, second] = [createServer(), createServer()];
+    nodes[0]?.attach(first);
+    nodes[1]?.attach(second);
+    dealOut(server, [first, second]);
+  }
   return {
     url: gatehouse.issuer,
     mcpUrl: gatehouse.mcpUrl,
@@ -103,14 +139,18 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
     log,
     administration,
     serveMetrics: gatehouse.serveMetrics,
-    replaceRoutes: gatehouse.replaceRoutes,
+    replaceRoutes(routes) {
+      const [change] = nodes.map((node) => node.replaceRoutes(routes));
+      if (!change) throw new Error('there is no node');
+      return change;
+    },
     ...data,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      await gatehouse.close();
+      await Promise.all(nodes.map((node) => node.close()));
       await closed;
-      await data.storage.close();
+      await Promise.all(states.map(({ storage }) => storage.close()));
       if (given === undefined) await rm(folder, { recursive: true, force: true });
     },
   };

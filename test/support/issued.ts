@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { queryDatabase } from './test-storage.ts';
 
 /** How much of what matters an installation has handed out, counted in its database. */
 export interface Issued {
@@ -11,20 +10,15 @@ export interface Issued {
 }
 
 /** Counts what a gatehouse has issued. @param folder its data folder */
-export function countIssued(folder: string): Issued {
-  const database = new Database(join(folder, 'gatehouse.db'), { readonly: true });
-  try {
-    const count = (query: string): number => Number(database.prepare(query).pluck().get());
-    const artifacts = (kind: string): number =>
-      count(`SELECT count(*) FROM artifacts WHERE kind = '${kind}' AND consumed_at IS NULL`);
-    return {
-      clients: count('SELECT count(*) FROM clients'),
-      grants: count('SELECT count(*) FROM grants'),
-      codes: artifacts('AuthorizationCode'),
-      accessTokens: artifacts('AccessToken'),
-      refreshTokens: artifacts('RefreshToken'),
-    };
-  } finally {
-    database.close();
-  }
+export async function countIssued(folder: string): Promise<Issued> {
+  const artifacts = (kind: string): string =>
+    `(SELECT count(*) FROM artifacts WHERE kind = '${kind}' AND consumed_at IS NULL)`;
+  const [issued] = await queryDatabase<Issued>(
+    folder,
+    `SELECT (SELECT count(*) FROM clients) AS "clients", (SELECT count(*) FROM grants) AS "grants",
+       ${artifacts('AuthorizationCode')} AS "codes", ${artifacts('AccessToken')} AS "accessTokens",
+       ${artifacts('RefreshToken')} AS "refreshTokens"`,
+  );
+  if (!issued) throw new Error('nothing was counted');
+  return issued;
 }

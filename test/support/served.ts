@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdministration } from '../../src/index.ts';
-import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { compiledProgram } from './compiled-programs.ts';
 import { ada } from './gatehouse.ts';
 import { repository, runProgram } from './program.ts';
+import { openState, storageSettings } from './test-storage.ts';
 
 /** A second account, for tests of two people. */
 export const grace = { email: 'grace@example.com', password: 'a compiler of one’s own' };
@@ -49,7 +49,7 @@ async function administer(
   folder: string,
   work: (administration: ReturnType<typeof createAdministration>) => Promise<void>,
 ): Promise<void> {
-  const data = await openDataFolder(folder);
+  const data = await openState(folder);
   try {
     await work(createAdministration(data));
   } finally {
@@ -68,7 +68,7 @@ export async function serveGatehouse(
 ): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-served-'));
   const config = join(folder, 'gatehouse.json');
-  await writeFile(config, JSON.stringify(settings));
+  await writeFile(config, JSON.stringify({ ...settings, ...(await storageSettings(folder)) }));
   const program = runProgram(
     commandLine,
     ['serve', '--port', '0', '--json', '--data', folder, '--config', config, ...options],

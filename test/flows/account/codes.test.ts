@@ -5,13 +5,12 @@
 // src/authorization-server/views/account/codes.ts
 // src/authorization-server/views/login.ts
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, openConsent, redeem, register } from '../../support/oauth.ts';
+import { readDatabase } from '../../support/test-storage.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { type OpenPage, openAccount } from './support/account.ts';
 
@@ -69,16 +68,14 @@ describe('one-time codes', () => {
     const on = await page.visitor.submit(wrong, '/account/codes', [['code', codeOf(secret)]]);
     const recovery = [...on.html.matchAll(/<li>([a-z0-9-]{23})<\/li>/g)].map(([, code = '']) => code);
     expect(new Set(recovery).size).toBe(10);
-    const stored = await Promise.all(
-      ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gatehouse.folder, file), 'latin1')),
-    );
+    const stored = await readDatabase(gatehouse.folder);
     for (const text of [
       secret,
       Secret.fromBase32(secret).latin1,
       ...recovery,
       ...gatehouse.log.filter((line) => line.includes(secret)),
     ])
-      expect(stored.join('')).not.toContain(text);
+      expect(stored).not.toContain(text);
     expect(gatehouse.log.join('')).not.toContain(secret);
     expect((await page.visitor.open(`${gatehouse.url}/account/codes`)).html).not.toContain(secret);
   });

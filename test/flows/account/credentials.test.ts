@@ -1,13 +1,12 @@
 // Keys that people enter for MCP servers, on their account page:
 // src/authorization-server/account/credentials-page.ts
 // src/authorization-server/views/account/credentials.ts
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { accountMark } from '../../../src/crypto/secret.ts';
 import { credentialContext } from '../../../src/storage/backends.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { readDatabase } from '../../support/test-storage.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { type OpenPage, openAccount } from './support/account.ts';
 
@@ -92,10 +91,8 @@ describe('a key for an MCP server', () => {
     const pages = await Promise.all(
       ['', '/credentials', page].map(async (path) => (await openAccount(gatehouse, { page: path })).html),
     );
-    const files = await Promise.all(
-      ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gatehouse.folder, file), 'latin1')),
-    );
-    const said = [...pages, ...files, ...gatehouse.log, entered.html, entered.url, JSON.stringify(rows)].join(
+    const stored = await readDatabase(gatehouse.folder);
+    const said = [...pages, stored, ...gatehouse.log, entered.html, entered.url, JSON.stringify(rows)].join(
       '\n',
     );
     expect(said).not.toContain(secret);

@@ -6,13 +6,12 @@
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/operator/account.ts
 
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { operate } from '../../cli/support/installation.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
+import { placeOf, queryDatabase } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { openAccount } from './support/account.ts';
 
@@ -104,7 +103,7 @@ describe('a reset link', () => {
   }
 
   it('is printed by the operator’s command, below the public URL, and opens nothing from the database (T-123)', async () => {
-    const args = ['account', 'reset', person.email, '--data', gatehouse.folder];
+    const args = ['account', 'reset', person.email, ...(await placeOf(gatehouse.folder))];
     const { stdout, stderr } = await operate(args);
     expect(stdout).toMatch(/^http:\/\/localhost:3000\/account\/reset\?key=[\w-]{22}\n$/);
     expect(stderr).toMatch(/^Works once, until \d{4}-/);
@@ -115,15 +114,14 @@ describe('a reset link', () => {
     });
     const key = new URL(json.link).searchParams.get('key') ?? '';
     expect(Buffer.from(key, 'base64url')).toHaveLength(16);
-    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
-    const rows = database.prepare("SELECT * FROM artifacts WHERE kind = 'PasswordReset'").all();
-    database.close();
+    const sql = "SELECT * FROM artifacts WHERE kind = 'PasswordReset'";
+    const rows = await queryDatabase(gatehouse.folder, sql);
     expect(rows.length).toBeGreaterThan(0);
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
   it('begins with the public URL the command is told, and says where it had to guess one', async () => {
-    const args = ['account', 'reset', person.email, '--data', gatehouse.folder];
+    const args = ['account', 'reset', person.email, ...(await placeOf(gatehouse.folder))];
     for (const form of [[], ['--json']])
       expect((await operate([...args, ...form])).stderr).toContain('The settings have no publicUrl');
     const told = await operate([...args, '--public-url', 'https://mcp.example.com/']);
@@ -285,7 +283,7 @@ describe('the operator', () => {
   it('lists and ends the logins of an account, and takes its factors away (T-192)', async () => {
     const { visitor } = await openAccount(gatehouse, { person });
     const run = async (...args: string[]) =>
-      (await operate(['account', ...args, '--data', gatehouse.folder])).stdout;
+      (await operate(['account', ...args, ...(await placeOf(gatehouse.folder))])).stdout;
     expect(await run('sessions', person.email)).toMatch(/^LOGGED IN +ID\n\d{4}-\S+ +[\w-]{43}\n$/);
     expect(JSON.parse(await run('sessions', person.email, '--json'))).toHaveLength(1);
     expect(await run('sessions', person.email, '--end')).toBe(`Ended 1 browser login of ${person.email}.\n`);

@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { patience } from '../../support/patience.ts';
+import { countDatabaseBytes } from '../../support/test-storage.ts';
 import {
   codeOf,
   enter,
@@ -84,10 +83,10 @@ describe('a process under a flood', () => {
     };
     const many = Number(process.env.ATTACK_SESSIONS ?? 400);
     await Promise.all(Array.from({ length: 8 }, () => begin(many / 16)));
-    const [memory, database] = [served.residentBytes(), served.databaseBytes()];
+    const [memory, database] = [served.residentBytes(), await served.databaseBytes()];
     await Promise.all(Array.from({ length: 8 }, () => begin(many / 16)));
     expect(served.residentBytes() - memory).toBeLessThan(80 * megabyte);
-    expect(served.databaseBytes() - database).toBeLessThan(20 * megabyte);
+    expect((await served.databaseBytes()) - database).toBeLessThan(20 * megabyte);
     await calm();
   });
 
@@ -169,15 +168,11 @@ describe('a server with tools', () => {
     expect(failures(gatehouse.log)).toEqual([]);
     await gatehouse.stop();
   });
-  const databaseBytes = (): number =>
-    ['gatehouse.db', 'gatehouse.db-wal'].reduce(
-      (sum, name) => sum + (statSync(join(gatehouse.folder, name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
+  const databaseBytes = () => countDatabaseBytes(gatehouse.folder);
 
   it('keeps little of calls whose ids are long and which are cancelled (T-142, T-144)', async () => {
     const door = await openDoor(gatehouse, 'mcp 2025', ann);
-    const before = databaseBytes();
+    const before = await databaseBytes();
     const calls = Array.from({ length: 10 }, async (_, at) => {
       const id = `${at}${'x'.repeat(megabyte)}`;
       const { body } = door.write(
@@ -192,7 +187,7 @@ describe('a server with tools', () => {
       await stream.ended;
     });
     await Promise.all(calls);
-    expect(databaseBytes() - before).toBeLessThan(4 * megabyte);
+    expect((await databaseBytes()) - before).toBeLessThan(4 * megabyte);
   });
 
   it('is asked for many long subscriptions, and stays quick (T-144, T-145)', async () => {

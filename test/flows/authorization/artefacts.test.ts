@@ -90,9 +90,9 @@ function but(...own: (typeof kinds)[number][]): string[] {
 }
 
 async function expectUnchanged(attempt: () => Promise<void>): Promise<void> {
-  const before = countIssued(gatehouse.folder);
+  const before = await countIssued(gatehouse.folder);
   await attempt();
-  expect(countIssued(gatehouse.folder)).toEqual(before);
+  expect(await countIssued(gatehouse.folder)).toEqual(before);
 }
 
 describe('a value of another kind', () => {

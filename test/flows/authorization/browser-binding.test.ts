@@ -44,9 +44,9 @@ async function decide(visitor: Visitor, page: { url: string; html: string }): Pr
 }
 
 async function expectNothing(attempt: () => Promise<Response>): Promise<void> {
-  const before = countIssued(gatehouse.folder);
+  const before = await countIssued(gatehouse.folder);
   await expectErrorPage(await attempt(), 'invalid_request');
-  expect(countIssued(gatehouse.folder)).toEqual(before);
+  expect(await countIssued(gatehouse.folder)).toEqual(before);
 }
 
 describe('an interaction', () => {
@@ -144,11 +144,11 @@ describe('an interaction', () => {
 
   it('cannot be resumed before it was answered: nothing is issued, and the person can still answer (T-015)', async () => {
     const { visitor, page } = await reachConsent();
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const uid = page.url.slice(page.url.lastIndexOf('/') + 1);
     await expectNothing(() => visitor.request(`${gatehouse.url}/authorize/${uid}`));
     await expectNothing(() => visitor.request(`${gatehouse.url}/authorize/${uid}?pass=`));
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     expect((await visitor.request(await decide(visitor, page))).headers.get('location')).toContain('code=');
   });
 

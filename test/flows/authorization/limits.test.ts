@@ -26,7 +26,7 @@ describe('authorization requests of a client from one address', () => {
     const { url } = authorization(gatehouse, id);
     const first = [await begin(url), await begin(url, { method: 'HEAD' }), await begin(url)];
     expect(first.map(({ status }) => status)).toEqual([303, 303, 303]);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     for (const method of ['GET', 'HEAD', 'GET', 'HEAD']) {
       const response = await begin(url, { method });
       expect(response.status).toBe(429);
@@ -36,7 +36,7 @@ describe('authorization requests of a client from one address', () => {
       expect(response.headers.getSetCookie()).toEqual([]);
       if (method === 'GET') expect(await response.text()).toMatch(/Please try again in \d+ seconds/);
     }
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('count when they come at once, and when they are refused (T-061)', async () => {

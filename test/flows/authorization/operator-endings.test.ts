@@ -13,6 +13,7 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
 let served: Served;
@@ -24,7 +25,7 @@ afterAll(() => served.stop());
 
 /** Runs an operator's command in a process of its own; gives its JSON. */
 async function operate<T>(...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await runGatehouse([...args, '--json', '--data', served.folder]);
+  const { code, stdout, stderr } = await runGatehouse([...args, '--json', ...(await placeOf(served.folder))]);
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as T;
 }
@@ -87,7 +88,7 @@ describe('an operator, beside a running server', () => {
     expect(await operate('grant', 'revoke', grant?.id ?? '')).toEqual({ revoked: grant?.id });
     expect(await delayOf(ended)).toBeLessThan(1000);
     expect(await tryAccess(served.mcpUrl, tokens.access_token)).toBe(401);
-    const again = await runGatehouse(['grant', 'revoke', grant?.id ?? '', '--data', served.folder]);
+    const again = await runGatehouse(['grant', 'revoke', grant?.id ?? '', ...(await placeOf(served.folder))]);
     expect([again.code, again.stderr]).toEqual([
       2,
       'There is no grant with this id. The list of grants has their ids.\n',
@@ -101,7 +102,7 @@ describe('an operator, beside a running server', () => {
   it.each(['grant', 'session'])(
     'is told of an account that is not there, in the place of an empty list: %s',
     async (what) => {
-      const args = [what, 'list', '--account', 'Nobody@example.com', '--data', served.folder];
+      const args = [what, 'list', '--account', 'Nobody@example.com', ...(await placeOf(served.folder))];
       const { code, stdout, stderr } = await runGatehouse(args);
       expect([code, stdout, stderr]).toEqual([2, '', 'There is no account nobody@example.com.\n']);
     },
@@ -139,7 +140,7 @@ describe('an operator, beside a running server', () => {
     const listed = await operate<Listed[]>('session', 'list', '--account', ada.email);
     const end = async (wanted: string) => {
       const { id = '' } = listed.find(({ kind }) => kind === wanted) ?? {};
-      return (await runGatehouse(['session', 'end', id, '--data', served.folder])).stdout;
+      return (await runGatehouse(['session', 'end', id, ...(await placeOf(served.folder))])).stdout;
     };
     expect(await end('mcp')).toBe('Ended. Its app keeps its tokens; to end them: gatehouse grant revoke.\n');
     expect(await end('browser')).toBe('Ended.\n');
@@ -147,6 +148,8 @@ describe('an operator, beside a running server', () => {
 
   it('sees tables of the same, for a terminal', async () => {
     for (const command of ['grant', 'session'])
-      expect((await runGatehouse([command, 'list', '--data', served.folder])).stdout).toMatch(/^(ID|KIND) +/);
+      expect((await runGatehouse([command, 'list', ...(await placeOf(served.folder))])).stdout).toMatch(
+        /^(ID|KIND) +/,
+      );
   });
 });

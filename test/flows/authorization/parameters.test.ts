@@ -143,9 +143,9 @@ describe('scope', () => {
   it.each(['admin', 'notes:admin', '*', 'NOTES:READ', 'openid2'])(
     'that exists nowhere is invalid_scope: %s (T-024)',
     async (scope) => {
-      const before = countIssued(gatehouse.folder);
+      const before = await countIssued(gatehouse.folder);
       await expectErrorPage(await ask({ scope }), 'invalid_scope');
-      expect(countIssued(gatehouse.folder)).toEqual(before);
+      expect(await countIssued(gatehouse.folder)).toEqual(before);
     },
   );
 

@@ -49,13 +49,13 @@ describe.each(clientKinds)('a client that authenticates with %s', (kind) => {
       code_challenge: undefined,
       code_challenge_method: undefined,
     });
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     await expectErrorPage(await createVisitor().request(url), 'invalid_request');
     await expectErrorPage(
       await createVisitor().request(url.replace('scope=', 'prompt=login&scope=')),
       'invalid_request',
     );
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('gets tokens for a code with the verifier of its challenge (A1-04, A6-11)', async () => {
@@ -71,12 +71,12 @@ describe.each(clientKinds)('a client that authenticates with %s', (kind) => {
   it('gets no tokens without the verifier, or with another one (T-008)', async () => {
     const flow = authorization(gatehouse, clientOf(kind).client_id);
     const code = (await approve(flow)).searchParams.get('code') ?? '';
-    const before = countIssued(gatehouse.folder).accessTokens;
+    const before = (await countIssued(gatehouse.folder)).accessTokens;
     await expectRefused(await redeemAs(kind, flow, code, undefined), 'invalid_grant');
     await expectRefused(await redeemAs(kind, flow, code, 'a'.repeat(43)), 'invalid_grant');
     const challenge = createHash('sha256').update(flow.verifier).digest('base64url');
     await expectRefused(await redeemAs(kind, flow, code, challenge), 'invalid_grant');
-    expect(countIssued(gatehouse.folder).accessTokens).toBe(before);
+    expect((await countIssued(gatehouse.folder)).accessTokens).toBe(before);
   });
 });
 
@@ -97,10 +97,10 @@ describe('a code challenge', () => {
     ['a character outside of the alphabet', { code_challenge: `${good.slice(1)}+` }],
     ['white space', { code_challenge: `${good.slice(1)} ` }],
   ])('with %s is invalid_request, before any page (T-007, T-006)', async (_fault, parameters) => {
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { url } = authorization(gatehouse, clientOf('none').client_id, parameters);
     await expectErrorPage(await createVisitor().request(url), 'invalid_request');
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('that is sent twice is invalid_request (T-007)', async () => {

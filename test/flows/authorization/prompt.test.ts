@@ -53,10 +53,10 @@ describe('prompt=none', () => {
     for (const [, { client, redirect_uri }] of kinds()) {
       const visitor = createVisitor();
       await approve(authorization(gatehouse, client, { redirect_uri }), { visitor });
-      const before = countIssued(gatehouse.folder);
+      const before = await countIssued(gatehouse.folder);
       const { url } = authorization(gatehouse, client, { redirect_uri, prompt: 'none' });
       await expectCallbackError(await visitor.request(url), 'consent_required');
-      expect(countIssued(gatehouse.folder)).toEqual(before);
+      expect(await countIssued(gatehouse.folder)).toEqual(before);
     }
   });
 

@@ -20,9 +20,9 @@ function ask(clientId: string, parameters: Record<string, string | undefined>): 
 }
 
 async function expectNothingIssued(attempt: () => Promise<unknown>): Promise<void> {
-  const before = countIssued(gatehouse.folder);
+  const before = await countIssued(gatehouse.folder);
   await attempt();
-  expect(countIssued(gatehouse.folder)).toEqual(before);
+  expect(await countIssued(gatehouse.folder)).toEqual(before);
 }
 
 describe('a redirect URI', () => {

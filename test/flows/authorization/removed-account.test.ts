@@ -35,7 +35,7 @@ describe.each(changes)('an account that is %s', (_what, change) => {
   it('while the consent page is open gets no code (T-027)', async () => {
     const page = await openConsent(flow, visitor, person);
     await change();
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { response, html } = await visitor.submit(page, '/consent', [
       ['decision', 'allow'],
       ['scope', 'notes:read'],
@@ -43,7 +43,7 @@ describe.each(changes)('an account that is %s', (_what, change) => {
     expect(response.status).toBeLessThan(500);
     expect(response.headers.get('location') ?? '').not.toContain('code=');
     expect(html).not.toContain('value="allow"');
-    expect(countIssued(gatehouse.folder)).toMatchObject({ codes: before.codes, grants: before.grants });
+    expect(await countIssued(gatehouse.folder)).toMatchObject({ codes: before.codes, grants: before.grants });
   });
 
   it('between consent and code gets no code (T-027)', async () => {
@@ -59,7 +59,7 @@ describe.each(changes)('an account that is %s', (_what, change) => {
     const resumed = await visitor.request(posted.headers.get('location') ?? '');
     expect(resumed.status).toBeLessThan(500);
     expect(resumed.headers.get('location') ?? '').not.toContain('code=');
-    expect(countIssued(gatehouse.folder).codes).toBe(0);
+    expect((await countIssued(gatehouse.folder)).codes).toBe(0);
   });
 
   it('between code and token gets no token: invalid_grant (T-027)', async () => {

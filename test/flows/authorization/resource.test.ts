@@ -51,12 +51,12 @@ describe('the resource parameter', () => {
     'urn:example:resource',
     'http://127.0.0.1/mcp',
   ])('that is unknown is invalid_target, and nothing is issued: %s (T-023)', async (resource) => {
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     await expectErrorPage(
       await createVisitor().request(authorization(gatehouse, client, { resource }).url),
       'invalid_target',
     );
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('that differs by path, query, fragment, port or user is unknown (T-023)', async () => {

@@ -31,10 +31,10 @@ describe('the response type', () => {
     'code ',
     'x',
   ])('%j is unsupported: a page, no redirect, nothing in a fragment (T-009)', async (type) => {
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     for (const prompt of [undefined, 'none'])
       await expectErrorPage(await ask({ response_type: type, prompt }), 'unsupported_response_type');
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it.each([
@@ -107,13 +107,13 @@ describe('the answer to the client', () => {
       ['email', ada.email],
       ['password', ada.password],
     ]);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { response } = await visitor.submit(consent, '/consent', [['decision', 'deny']]);
     const callback = new URL(response.headers.get('location') ?? '');
     expect(callback.searchParams.get('error')).toBe('access_denied');
     expect(callback.searchParams.has('code')).toBe(false);
     expect(callback.searchParams.get('iss')).toBe(gatehouse.url);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('under prompt=none holds iss as well (T-019, A6-07)', async () => {

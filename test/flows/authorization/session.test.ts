@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
-import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, openConsent, register } from '../../support/oauth.ts';
+import { openState } from '../../support/test-storage.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
 let gatehouse: RunningGatehouse;
@@ -193,7 +193,7 @@ describe('a cookie', () => {
     await approve(authorization(first, id), { visitor });
     await first.stop();
     const port = Number(new URL(first.url).port);
-    const data = await openDataFolder(folder);
+    const data = await openState(folder);
     await data.storage.close();
     const fresh = 'a fresh key of enough characters to sign with';
     for (const [cookies, state] of [

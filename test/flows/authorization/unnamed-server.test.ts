@@ -16,6 +16,7 @@ import {
   type Tokens,
   tryAccess,
 } from '../../support/oauth.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { claim, poll, registerDevice } from '../device/subject.ts';
 import { basic, clientWithSecret } from '../machines/subject.ts';
@@ -245,7 +246,12 @@ describe('a client that refreshes without one accepted call', () => {
       expect(await tryAccess(mcpOf('notes'), current.access_token)).toBe(403);
       current = (await (await again()).json()) as Tokens;
     }
-    const slowed = await again();
+    let slowed = await again();
+    // Each node counts for itself.
+    for (let time = 0; slowed.status === 200 && time < 10 * (nodeCount - 1); time++) {
+      current = (await slowed.json()) as Tokens;
+      slowed = await again();
+    }
     expect(slowed.status).toBe(429);
     expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await slowed.json()).toMatchObject({

@@ -1,6 +1,5 @@
 // Flows of src/authorization-server/endpoints/introspection-endpoint.ts and
 // src/authorization-server/token-exchange/token-exchange-grant.ts where a grant hangs on a login at an upstream.
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../support/oauth.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
@@ -12,12 +11,6 @@ const grantTypes: [typeof tokenExchange] = [tokenExchange];
 const scopes = { 'files:read': 'Read your files.' };
 const files = 'https://files.example.com';
 const archive = 'https://archive.example.com';
-
-function execute(file: string, sql: string): void {
-  const database = new Database(file);
-  database.exec(sql);
-  database.close();
-}
 
 describe.each(['opaque', 'jwt'] as const)('a token in the format %s for a server elsewhere', (format) => {
   let scene: Scene<OpenIdUpstream>;
@@ -70,7 +63,7 @@ describe.each(['opaque', 'jwt'] as const)('a token in the format %s for a server
 
   it('is neither active nor not while nobody can tell, and nothing ends (T-090)', async () => {
     const { tokens } = await arriveForFiles();
-    age(scene, { expiredAgo: 100, unreachableFor: 61 }, execute);
+    await age(scene, { expiredAgo: 100, unreachableFor: 61 });
     await scene.work.down();
     try {
       expect(await introspect(tokens.access_token)).toEqual([

@@ -2,7 +2,6 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, expect, it, vi } from 'vitest';
 import { post, refresh, type Tokens } from '../../support/oauth.ts';
 import { faults } from '../../support/upstreams/front.ts';
@@ -39,12 +38,6 @@ function recordAnswers(origin: string): {
   return { answers, urls, settled: () => Promise.all(reading) };
 }
 
-function execute(file: string, sql: string): void {
-  const database = new Database(file);
-  database.exec(sql);
-  database.close();
-}
-
 it('nothing an upstream gave, and no secret of ours there, is in the database, the log, or any answer (T-093, T-094)', async () => {
   const work = await startOpenIdUpstream();
   const scene = await startScene(work, { graceSeconds: 1 });
@@ -56,7 +49,7 @@ it('nothing an upstream gave, and no secret of ours there, is in the database, t
   // Logins, streams, calls and refreshes, where all is well.
   const first = await arrive(scene);
   const open = await openAll(mcpUrl, first.tokens, { calls: false });
-  age(scene, { expiredAgo: 1 }, execute);
+  await age(scene, { expiredAgo: 1 });
   await ping(first.tokens);
   const second = (await (await refresh(url, first.clientId, first.tokens.refresh_token)).json()) as Tokens;
   await first.visitor.open(`${url}/account`);
@@ -64,7 +57,7 @@ it('nothing an upstream gave, and no secret of ours there, is in the database, t
 
   // Where nothing is: the upstream fails with a page of its own, is down, says no, and logs people out.
   work.fault('/token', faults.page(500));
-  age(scene, { expiredAgo: 10, unreachableFor: 10 }, execute);
+  await age(scene, { expiredAgo: 10, unreachableFor: 10 });
   await ping(second);
   await refresh(url, first.clientId, second.refresh_token).then((answer) => answer.text());
   await expect(arrive(scene)).rejects.toThrow();

@@ -1,6 +1,5 @@
 // Flows of src/authorization-server/bonds/link-standing.ts, src/upstream/links/link-check.ts and
 // src/upstream/links/link-status.ts.
-import Database from 'better-sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
 import { refresh, type Tokens } from '../../support/oauth.ts';
 import { faults } from '../../support/upstreams/front.ts';
@@ -21,12 +20,6 @@ async function start<U extends StandIn>(work: U, over: object = {}, more: object
   return scene;
 }
 
-function execute(file: string, sql: string): void {
-  const database = new Database(file);
-  database.exec(sql);
-  database.close();
-}
-
 const greet = { method: 'tools/call', params: { name: 'greet', arguments: {} } };
 
 /** The status of a call, and when to come back where it says so. */
@@ -41,7 +34,7 @@ describe('an upstream token that has just expired', () => {
   it('is renewed once for 200 parallel calls, and everybody gets an answer (T-090)', async () => {
     const scene = await start(await startOpenIdUpstream());
     const { tokens } = await arrive(scene);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => call(scene.gatehouse.mcpUrl, tokens)),
     );
@@ -55,7 +48,7 @@ describe('an upstream token that has just expired', () => {
     const another = await scene.serveAnother();
     cleanups.push(another.stop);
     const { tokens } = await arrive(scene);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, at) =>
         send((at % 2 === 0 ? scene.gatehouse : another).mcpUrl, tokens, { method: 'ping' }),
@@ -69,7 +62,7 @@ describe('an upstream token that has just expired', () => {
     const scene = await start(await startOpenIdUpstream());
     const { tokens, clientId } = await arrive(scene);
     scene.work.revokeTokensOf(lin.sub);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     const response = await send(scene.gatehouse.mcpUrl, tokens, greet);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
@@ -95,7 +88,7 @@ describe('a renewal that the upstream does not carry out', () => {
     async (_what, fault, reason) => {
       const scene = await start(await startOpenIdUpstream());
       const { tokens, clientId } = await arrive(scene);
-      age(scene, { expiredAgo: 1 }, execute);
+      await age(scene, { expiredAgo: 1 });
       scene.work.fault('/token', fault);
       await expectRefused(
         await refresh(scene.gatehouse.url, clientId, tokens.refresh_token),
@@ -121,7 +114,7 @@ describe('an upstream that is down', () => {
   ])('and %s in the middle of calls logs nobody out (T-090)', async (_what, goDown, comeUp) => {
     const scene = await start(await startOpenIdUpstream());
     const { tokens, clientId } = await arrive(scene);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     await goDown(scene.work);
     const statuses: number[] = [];
     let isOver = false;
@@ -145,7 +138,7 @@ describe('an upstream that is down', () => {
   it('beyond the grace is 503 with a time and a sentence, for calls and refreshes, and back by itself (T-090)', async () => {
     const scene = await start(await startOpenIdUpstream(), { graceSeconds: 60 });
     const { tokens, clientId } = await arrive(scene);
-    age(scene, { expiredAgo: 100, unreachableFor: 61 }, execute);
+    await age(scene, { expiredAgo: 100, unreachableFor: 61 });
     await scene.work.down();
     const response = await send(scene.gatehouse.mcpUrl, tokens, greet);
     expect(response.status).toBe(503);
@@ -174,14 +167,14 @@ describe('an upstream that never renews', () => {
       expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([200, null]);
     expect(scene.work.count('/user')).toBe(asked);
 
-    age(scene, { provedAgo: 10_000 }, execute);
+    await age(scene, { provedAgo: 10_000 });
     const restarted = await scene.serveAnother();
     cleanups.push(restarted.stop);
     expect((await send(restarted.mcpUrl, tokens, { method: 'ping' })).status).not.toBe(401);
     expect(scene.work.count('/user')).toBe(asked + 1);
 
     scene.work.revokeTokensOf(lin.sub);
-    age(scene, { provedAgo: 10_000 }, execute);
+    await age(scene, { provedAgo: 10_000 });
     const again = await scene.serveAnother();
     cleanups.push(again.stop);
     expect((await send(again.mcpUrl, tokens, { method: 'ping' })).status).toBe(401);
@@ -193,11 +186,11 @@ describe('an upstream that never renews', () => {
     work.alter('/token', ({ refresh_token: _withheld, ...answer }) => answer);
     const scene = await start(work, { unverifiableSeconds: 5000 });
     const { tokens } = await arrive(scene);
-    age(scene, { expiredAgo: 100, provedAgo: 4900 }, execute);
+    await age(scene, { expiredAgo: 100, provedAgo: 4900 });
     expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([200, null]);
     const another = await scene.serveAnother();
     cleanups.push(another.stop);
-    age(scene, { provedAgo: 5000 }, execute);
+    await age(scene, { provedAgo: 5000 });
     expect((await send(another.mcpUrl, tokens, { method: 'ping' })).status).toBe(401);
     expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([401, null]);
   });

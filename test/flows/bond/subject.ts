@@ -5,6 +5,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, redeem, register, type Tokens } from '../../support/oauth.ts';
+import { queryDatabase, storageSettings } from '../../support/test-storage.ts';
 import { createWalker } from '../../support/upstreams/browse.ts';
 import type { Front } from '../../support/upstreams/front.ts';
 import { lin, type UpstreamPerson } from '../../support/upstreams/people.ts';
@@ -75,9 +76,17 @@ export async function startScene<U extends StandIn>(
     work,
     async serveAnother() {
       const config = join(folder, 'gatehouse.json');
+      const storage = await storageSettings(gatehouse.folder);
       await writeFile(
         config,
-        JSON.stringify({ limits: generousLimits, ...nodePort, ...plain, dangerously, upstreams }),
+        JSON.stringify({
+          limits: generousLimits,
+          ...nodePort,
+          ...plain,
+          dangerously,
+          upstreams,
+          ...storage,
+        }),
       );
       const { url, mcpUrl, program } = await serveAlongside(gatehouse, config);
       return {
@@ -203,11 +212,10 @@ export async function onlyLink({ gatehouse }: Pick<Scene<StandIn>, 'gatehouse'>)
 }
 
 /** Has what is known of all links be as old as this: their rows, in seconds. */
-export function age(
+export async function age(
   { gatehouse }: Pick<Scene<StandIn>, 'gatehouse'>,
   change: { provedAgo?: number; expiredAgo?: number; unreachableFor?: number },
-  execute: (file: string, sql: string) => void,
-): void {
+): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const { provedAgo, expiredAgo, unreachableFor } = change;
   const sets = [
@@ -215,5 +223,5 @@ export function age(
     expiredAgo === undefined ? [] : `expires_at = ${now - expiredAgo}`,
     unreachableFor === undefined ? [] : `unreachable_since = ${now - unreachableFor}`,
   ].flat();
-  execute(join(gatehouse.folder, 'gatehouse.db'), `UPDATE upstream_links SET ${sets.join(', ')}`);
+  await queryDatabase(gatehouse.folder, `UPDATE upstream_links SET ${sets.join(', ')}`);
 }

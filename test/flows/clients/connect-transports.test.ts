@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostV1 } from '../../client/node/bridge/support/sdk-hosts.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { commandLine, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { commandLineUser } from './support/command-line-user.ts';
 
 let served: Served;
@@ -45,7 +46,7 @@ describe('the command line and its bridge', () => {
     expect(rest.code, rest.stderr).toBe(0);
     expect(JSON.parse(rest.stdout)).toMatchObject({ structuredContent: { scopes: expect.any(Array) } });
 
-    const program = `${process.execPath} ${commandLine} stdio --data '${served.folder}'`;
+    const program = `${process.execPath} ${commandLine} stdio ${(await placeOf(served.folder)).map((word) => `'${word}'`).join(' ')}`;
     const local = await runGatehouse(['tools', program, '--transport', 'stdio', '--json'], {
       env: user.env,
     });

@@ -9,6 +9,7 @@ import { post } from '../../support/oauth.ts';
 import { decide } from '../../support/person.ts';
 import { runProgram } from '../../support/program.ts';
 import { commandLine, grace, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { commandLineUser } from './support/command-line-user.ts';
 
 let served: Served;
@@ -145,7 +146,7 @@ describe('gatehouse login, tools and call', () => {
     await user.login({ person: grace });
     await user.answerOf('whoami');
     const { code, stderr } = await runGatehouse(
-      ['account', 'password', grace.email, '--password-stdin', '--data', served.folder],
+      ['account', 'password', grace.email, '--password-stdin', ...(await placeOf(served.folder))],
       { input: grace.password },
     );
     expect(code, stderr).toBe(0);

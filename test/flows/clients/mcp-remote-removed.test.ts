@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createBrowserStub } from '../../support/browser-stub.ts';
 import { decide } from '../../support/person.ts';
 import { runGatehouse, serveGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { structured } from './support/answers.ts';
 import { bringAnswer, startBridge } from './support/bridge.ts';
 
@@ -13,7 +14,7 @@ it('mcp-remote whose client was removed registers anew by itself, and its person
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const served = await serveGatehouse();
   onTestFinished(() => served.stop());
-  const data = ['--data', served.folder];
+  const data = await placeOf(served.folder);
   const ids: string[] = [];
   for (let round = 0; round < 2; round++) {
     const browser = await createBrowserStub(join(folder, `browser-${round}`));

@@ -14,7 +14,7 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import { openFamilies } from '../token/families.ts';
+import { countFamilies } from '../token/families.ts';
 import { expectRefused, expectTokens, generousLimits, obtainCode } from '../token/subject.ts';
 import { findBroken, type Ledger } from './ledger.ts';
 import { expectIntact, type Restartable, startRestartable } from './served.ts';
@@ -118,14 +118,7 @@ async function killDuring(
   };
 }
 
-function familiesOf(clientId: string): { grants: number; heads: number } {
-  const families = openFamilies(folder);
-  try {
-    return families.of(clientId);
-  } finally {
-    families.close();
-  }
-}
+const familiesOf = (clientId: string) => countFamilies(folder, clientId);
 
 const none = { grants: 0, heads: 0 };
 const one = { grants: 1, heads: 1 };
@@ -137,7 +130,7 @@ async function checkRedemption({ code: { flow, code }, answers }: Round['redempt
   const refused = answers.filter((answer) => answer && answer.status !== 200);
   expect(won.length).toBeLessThanOrEqual(1);
   for (const answer of refused) expect(answer?.body).toContain('"invalid_grant"');
-  const families = familiesOf(flow.clientId);
+  const families = await familiesOf(flow.clientId);
   if (won.length > 0 && refused.length > 0) expect(families).toEqual(none);
   else if (won.length > 0) expect([none, one]).toContainEqual(families);
   for (const tokens of won)
@@ -146,10 +139,10 @@ async function checkRedemption({ code: { flow, code }, answers }: Round['redempt
   if (retry.status === 200) {
     expect([won.length, refused.length]).toEqual([0, 0]);
     won.push(await expectTokens(retry));
-    expect(familiesOf(flow.clientId)).toEqual(one);
+    expect(await familiesOf(flow.clientId)).toEqual(one);
     await expectRefused(await redeem(at.url, flow, code), 'invalid_grant');
   } else await expectRefused(retry, 'invalid_grant');
-  expect(familiesOf(flow.clientId)).toEqual(none);
+  expect(await familiesOf(flow.clientId)).toEqual(none);
   ledger.ended.push(...won);
 }
 
@@ -163,10 +156,10 @@ async function checkRefresh({ login, answers }: Round['refreshes'][number]): Pro
   for (const answer of got)
     expect([answer.access_token, answer.refresh_token]).toEqual([again.access_token, again.refresh_token]);
   expect(await tryAccess(at.mcpUrl, again.access_token)).toBe(200);
-  expect(familiesOf(login.clientId)).toEqual(one);
+  expect(await familiesOf(login.clientId)).toEqual(one);
   const next = await expectTokens(await refresh(at.url, login.clientId, again.refresh_token));
   expect(await tryAccess(at.mcpUrl, next.access_token)).toBe(200);
-  expect(familiesOf(login.clientId)).toEqual(one);
+  expect(await familiesOf(login.clientId)).toEqual(one);
   ledger.live.push(again.access_token, next.access_token);
   return { clientId: login.clientId, tokens: next };
 }

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 import { ada, type RunningGatehouse } from '../../support/gatehouse.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
+import { storageSettings } from '../../support/test-storage.ts';
 
 /** A `gatehouse serve` that may be killed and started again at the same place. */
 export interface Restartable {
@@ -30,7 +31,7 @@ export async function startRestartable(
 ): Promise<Restartable> {
   const config = join(folder, 'gatehouse.json');
   await mkdir(folder, { recursive: true });
-  await writeFile(config, JSON.stringify(settings));
+  await writeFile(config, JSON.stringify({ ...settings, ...(await storageSettings(folder)) }));
   const start = (port: number): Program =>
     runProgram(
       commandLine,

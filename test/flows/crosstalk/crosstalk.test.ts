@@ -3,8 +3,10 @@
 // hundred thousand over each, which prints what it counted:
 //   GATEHOUSE_CROSSTALK_CALLS=100000 npx vitest run test/flows/crosstalk
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAdministration } from '../../../src/index.ts';
 import { testFolderForFile } from '../../support/folder.ts';
 import { type Program, runProgram } from '../../support/program.ts';
+import { openState } from '../../support/test-storage.ts';
 import { kindOf } from './support/call.ts';
 import { type Transport, transports } from './support/callers.ts';
 import { type Doors, type ServerForm, serverForms } from './support/forms.ts';
@@ -23,7 +25,9 @@ let program: Program;
 let doors: Record<ServerForm, Doors>;
 let principals: Principal[];
 beforeAll(async () => {
-  const accounts = await addAccounts(folder);
+  const data = await openState(folder);
+  const accounts = await addAccounts(createAdministration(data));
+  await data.storage.close();
   program = runProgram('test/flows/crosstalk/support/gatehouses.ts', [folder]);
   const [facts] = await program.waitFor('stdout', /^\{.*\}$/m);
   const { publicUrl, ...started } = JSON.parse(facts) as {

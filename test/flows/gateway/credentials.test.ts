@@ -1,8 +1,6 @@
 // What backends are given on behalf of each person, through src/composition/route-backend.ts,
 // src/composition/backend-state.ts and src/gateway/credentials/create-credentials.ts: real programs and servers,
 // real logins, keys entered on the account page.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as TransportV2,
@@ -12,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { grace } from '../../support/served.ts';
+import { readDatabase } from '../../support/test-storage.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from './support/elsewhere.ts';
@@ -245,11 +244,9 @@ it('a key stands in no database file, log line or error, not even where the prog
   await vi.waitFor(() => expect(gate.log.join('')).toContain('my key is [redacted]'));
   await client.callTool({ name: 'crash', arguments: {} }).catch(() => undefined);
   await client.close();
-  const files = await Promise.all(
-    ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gate.folder, file), 'latin1')),
-  );
+  const stored = await readDatabase(gate.folder);
   const audit = JSON.stringify(await gate.administration.audit.list({ limit: 1_000 }));
-  for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(key);
+  for (const text of [stored, ...gate.log, audit]) expect(text).not.toContain(key);
   for (const value of ['of-ada-at', 'key-of-grace', 'second-of-ada', 'late-key'])
-    for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(value);
+    for (const text of [stored, ...gate.log, audit]) expect(text).not.toContain(value);
 });

@@ -12,6 +12,7 @@ import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 import { type Program, repository, runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { serveStreamable } from './support/elsewhere.ts';
 
@@ -27,7 +28,7 @@ async function protect(...args: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-import-'));
   const program: Program = runProgram(
     commandLine,
-    ['protect', '--port', '0', '--json', '--data', folder, ...args],
+    ['protect', '--port', '0', '--json', ...(await placeOf(folder)), ...args],
     {
       input: '',
       env: {

@@ -10,6 +10,7 @@ import { ada } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse } from '../../support/served.ts';
+import { storageSettings } from '../../support/test-storage.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 
 const scopes = ['mcp'];
@@ -29,7 +30,11 @@ let url: string;
 /** Writes the config file as an editor does: a new file in the place of the old one. */
 async function write(settings: object | string): Promise<void> {
   const draft = join(folder, 'draft.json');
-  await writeFile(draft, typeof settings === 'string' ? settings : JSON.stringify(settings));
+  const text =
+    typeof settings === 'string'
+      ? settings
+      : JSON.stringify({ ...settings, ...(await storageSettings(folder)) });
+  await writeFile(draft, text);
   await rename(draft, config);
 }
 
@@ -197,7 +202,10 @@ describe('of several servers on one data folder', () => {
       return server;
     };
     const own = join(folder, 'own.json');
-    await writeFile(own, JSON.stringify({ routes: { own: route('own') } }));
+    await writeFile(
+      own,
+      JSON.stringify({ routes: { own: route('own') }, ...(await storageSettings(folder)) }),
+    );
     const killed = await start(config);
     killed.process.kill('SIGKILL');
     await killed.ended;

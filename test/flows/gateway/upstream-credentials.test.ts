@@ -2,15 +2,13 @@
 // src/gateway/credentials/create-credentials.ts and src/gateway/steps/index.ts: people log in at an OpenID
 // provider, and the MCP server behind the gate asks it whose each token is.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { obtainTokens } from '../../support/oauth.ts';
+import { readDatabase } from '../../support/test-storage.ts';
 import { apiPath, type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import { openAccount } from '../account/support/account.ts';
@@ -94,12 +92,6 @@ async function refusal(client: Client): Promise<{ message: string; data: Record<
   return answer as Error & { data: Record<string, string> };
 }
 
-function execute(file: string, sql: string): void {
-  const database = new Database(file);
-  database.exec(sql);
-  database.close();
-}
-
 const logIn = (scene: Guarded, person = lin) => arrive(scene, { who: person, resource: scene.mcpUrl });
 
 describe('a backend that is given the token of an upstream', () => {
@@ -120,12 +112,10 @@ describe('a backend that is given the token of an upstream', () => {
     const { gatehouse, work, shown } = scene;
     for (const { tokens } of people) expect(shown.join()).not.toContain(tokens.access_token);
     expect(work.issued.length).toBeGreaterThan(1);
-    const files = await Promise.all(
-      ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gatehouse.folder, file), 'latin1')),
-    );
+    const stored = await readDatabase(gatehouse.folder);
     const audit = JSON.stringify(await gatehouse.administration.audit.list({ limit: 1_000 }));
     for (const token of work.issued)
-      for (const text of [...files, gatehouse.log.join(''), audit]) expect(text).not.toContain(token);
+      for (const text of [stored, gatehouse.log.join(''), audit]) expect(text).not.toContain(token);
   });
 
   it('gets a renewed one where it has expired, renewed once for all calls (T-090)', async () => {
@@ -133,7 +123,7 @@ describe('a backend that is given the token of an upstream', () => {
     const { tokens } = await logIn(scene);
     const client = await connect(scene, tokens);
     expect(await who(client)).toBe(lin.sub);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     const before = new Set(scene.shown);
     expect(await Promise.all(Array.from({ length: 20 }, () => who(client)))).toEqual(Array(20).fill(lin.sub));
     expect(scene.work.asked.refresh_token).toBe(1);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { obtainTokens, refresh, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { repository, runProgram } from '../../support/program.ts';
 import { type Served, serveGatehouse, sourceCommandLine } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { generousLimits } from '../token/subject.ts';
 import { openStream } from './support/stream.ts';
 
@@ -26,9 +27,13 @@ afterAll(() => served.stop());
 /** Runs `gatehouse keys …` as an operator does, whose new keys are used after seconds. */
 async function keys(...args: string[]): Promise<KeyLine[]> {
   const shortLead = pathToFileURL(`${repository}/test/flows/keys/support/short-lead.ts`).href;
-  const command = runProgram(sourceCommandLine, ['keys', ...args, '--json', '--data', served.folder], {
-    env: { NODE_OPTIONS: `--import ${shortLead}` },
-  });
+  const command = runProgram(
+    sourceCommandLine,
+    ['keys', ...args, '--json', ...(await placeOf(served.folder))],
+    {
+      env: { NODE_OPTIONS: `--import ${shortLead}` },
+    },
+  );
   expect(await command.ended, command.written.stderr).toBe(0);
   return JSON.parse(command.written.stdout) as KeyLine[];
 }

@@ -3,7 +3,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import {
@@ -15,6 +14,7 @@ import {
   type Tokens,
   tryAccess,
 } from '../../support/oauth.ts';
+import { openState } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { generousLimits } from '../token/subject.ts';
 import { openStream } from './support/stream.ts';
@@ -39,7 +39,7 @@ it('all three kinds of keys are rotated under load, and nobody notices: no call,
   const folder = testFolder();
   const clock = { ahead: 0 };
   const now = (): number => Math.floor(Date.now() / 1000) + clock.ahead;
-  const data = await openDataFolder(folder, { now });
+  const data = await openState(folder, { now });
   onTestFinished(() => data.storage.close());
   const { keys, keyRing } = data;
   const gatehouse = await startGatehouse({ folder, keys, keyRing, limits: generousLimits });

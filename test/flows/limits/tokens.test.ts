@@ -33,7 +33,7 @@ describe('a client that asks for tokens without end', () => {
       current = await expectTokens(await refresh(gatehouse.url, clientId, current.refresh_token));
     const flow = authorization(gatehouse, clientId);
     const code = (await approve(flow)).searchParams.get('code') ?? '';
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
 
     const answers = [
       await refresh(gatehouse.url, clientId, current.refresh_token),
@@ -49,7 +49,7 @@ describe('a client that asks for tokens without end', () => {
         error_description: expect.stringMatching(/^too many tokens were issued.*try again in \d+ seconds?$/),
       });
     }
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     expect(await tryAccess(gatehouse.mcpUrl, current.access_token)).toBe(200);
 
     await sleep(Number(answers[0]?.headers.get('retry-after')) * 1000);

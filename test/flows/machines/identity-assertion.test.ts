@@ -172,7 +172,7 @@ describe('an identity assertion', () => {
     const { gatehouse, assertion, present } = setUp;
     const once = await assertion();
     await expectRefused(await present(once, { scope: 'admin:all' }), 'invalid_scope');
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { artifacts } = gatehouse.storage;
     const find = artifacts.find.bind(artifacts);
     const allLooked = Promise.withResolvers<void>();
@@ -188,7 +188,7 @@ describe('an identity assertion', () => {
     spy.mockRestore();
     expect(countStatuses(answers)).toEqual({ 200: 1, 400: 11 });
     await expectRefused(await present(once), 'invalid_grant');
-    const after = countIssued(gatehouse.folder);
+    const after = await countIssued(gatehouse.folder);
     expect([after.accessTokens - before.accessTokens, after.grants - before.grants]).toEqual([1, 1]);
   });
 

@@ -11,6 +11,7 @@ import { testFolderForFile } from '../../support/folder.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { oneIn } from '../../support/share.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { type Restartable, startRestartable } from '../crash/served.ts';
 import { generousLimits } from '../token/subject.ts';
 import { agreeOn, impersonate, Stopped } from './support/impersonate.ts';
@@ -87,7 +88,7 @@ describe('a client behaves as it is recorded, and', () => {
       await client.callTool(third.accessToken);
 
       if (profile.document) return;
-      const removed = await runGatehouse(['client', 'remove', first.clientId, '--data', folder]);
+      const removed = await runGatehouse(['client', 'remove', first.clientId, ...(await placeOf(folder))]);
       expect(removed.code, removed.stderr).toBe(0);
       await expect(client.callTool(third.accessToken)).rejects.toThrow(Stopped);
       expect(await client.noticesUnknownClient(later)).toBe(true);

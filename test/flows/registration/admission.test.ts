@@ -58,7 +58,7 @@ describe('registration that is off', () => {
       },
     ]);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(countIssued(gatehouse.folder).clients).toBe(0);
+    expect((await countIssued(gatehouse.folder)).clients).toBe(0);
     const { clientId } = await gatehouse.administration.clients.add({
       name: 'An app',
       redirectUris: [redirectUri],
@@ -87,14 +87,14 @@ describe('registration by approval', () => {
     const gatehouse = await start('approval');
     const { client_id: id } = await register(gatehouse.url);
     const { url } = authorization(gatehouse, id);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const html = await expectErrorPage(await createVisitor().request(url), 'access_denied', 403);
     expect(html).toContain('This app waits for approval');
     expect(html).toContain(id);
     expect(
       await outcome(await createVisitor().request(url, { headers: { accept: 'application/json' } })),
     ).toEqual([403, 'access_denied']);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
 
     await gatehouse.administration.clients.approve(id);
     expect((await obtainTokens(gatehouse, { clientId: id })).tokens.token_type).toBe('Bearer');
@@ -167,7 +167,7 @@ describe('registration by invitation', () => {
       expect(response.headers.get('www-authenticate')).toMatch(/^Bearer/);
       expect(await outcome(response)).toEqual([401, 'invalid_token']);
     }
-    expect(countIssued(gatehouse.folder).clients).toBe(0);
+    expect((await countIssued(gatehouse.folder)).clients).toBe(0);
   });
 
   it('takes an invitation as often as it says, also at once, and no more (T-065)', async () => {
@@ -180,7 +180,7 @@ describe('registration by invitation', () => {
     const refused = answers.filter(({ status }) => status === 401);
     expect(refused).toHaveLength(8);
     for (const response of refused) expect(await response.json()).toMatchObject({ error: 'invalid_token' });
-    expect(countIssued(gatehouse.folder).clients).toBe(2);
+    expect((await countIssued(gatehouse.folder)).clients).toBe(2);
     const [made] = answers.filter(({ status }) => status === 201);
     const client = (await made?.json()) as ManagedClient;
     expect((await obtainTokens(gatehouse, { clientId: client.client_id })).tokens.token_type).toBe('Bearer');

@@ -24,14 +24,14 @@ function post(body: string | Uint8Array, type = 'application/json'): Promise<Res
 }
 
 async function expectRefused(attempt: () => Promise<Response>, status: number, error: string): Promise<void> {
-  const before = countIssued(gatehouse.folder).clients;
+  const before = (await countIssued(gatehouse.folder)).clients;
   const began = performance.now();
   const response = await attempt();
   const took = performance.now() - began;
   expect([response.status, await response.json()]).toMatchObject([status, { error }]);
   expect(response.headers.get('cache-control')).toBe('no-store');
   expect(took).toBeLessThan(patience(500));
-  expect(countIssued(gatehouse.folder).clients).toBe(before);
+  expect((await countIssued(gatehouse.folder)).clients).toBe(before);
 }
 
 describe('the body of a registration', () => {
@@ -119,7 +119,7 @@ describe('the body of a registration', () => {
   });
 
   it('that is cut off in the middle is refused, and nothing is registered (T-062)', async () => {
-    const before = countIssued(gatehouse.folder).clients;
+    const before = (await countIssued(gatehouse.folder)).clients;
     const body = `{${uris}}`;
     const answer = await sendRaw(
       gatehouse.listensAt,
@@ -132,7 +132,7 @@ describe('the body of a registration', () => {
       body,
     );
     expect(answer.status).toBe(400);
-    expect(countIssued(gatehouse.folder).clients).toBe(before);
+    expect((await countIssued(gatehouse.folder)).clients).toBe(before);
   });
 });
 

@@ -50,7 +50,7 @@ describe('registrations from one address', () => {
       expect(response.headers.get('access-control-allow-origin')).toBe('*');
       expect(response.headers.get('access-control-expose-headers')).toContain('Retry-After');
     }
-    expect(countIssued(gatehouse.folder).clients).toBe(3);
+    expect((await countIssued(gatehouse.folder)).clients).toBe(3);
   });
 
   it('count when they come at once, and when they are refused (T-061)', async () => {

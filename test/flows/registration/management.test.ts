@@ -140,7 +140,7 @@ describe('a client with its registration access token', () => {
   });
 
   it('deletes it, with its grants, tokens and open pages, and leaves no row behind (T-064, T-066)', async () => {
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const client = await newClient();
     const { tokens } = await obtainTokens(gatehouse, { clientId: client.client_id });
     const visitor = createVisitor();
@@ -150,7 +150,7 @@ describe('a client with its registration access token', () => {
 
     const response = await manage(client, 'DELETE');
     expect([response.status, await response.text()]).toEqual([204, '']);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
     for (const answer of [
       await refresh(gatehouse.url, client.client_id, tokens.refresh_token),

@@ -20,13 +20,13 @@ function registerWith(redirectUris: unknown): Promise<Response> {
 }
 
 async function expectRefused(redirectUris: unknown): Promise<void> {
-  const before = countIssued(gatehouse.folder).clients;
+  const before = (await countIssued(gatehouse.folder)).clients;
   const response = await registerWith(redirectUris);
   const body = (await response.json()) as { error: string; error_description: string };
   expect([response.status, body.error]).toEqual([400, 'invalid_redirect_uri']);
   expect(body.error_description).not.toContain('script');
   expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(countIssued(gatehouse.folder).clients).toBe(before);
+  expect((await countIssued(gatehouse.folder)).clients).toBe(before);
 }
 
 describe('a redirect URI at registration', () => {

@@ -40,13 +40,13 @@ describe('a client that is removed', () => {
     const visitor = createVisitor();
     const page = await openConsent(authorization(gatehouse, id), visitor);
     await gatehouse.administration.clients.remove(id);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { response } = await visitor.submit(page, '/consent', [
       ['decision', 'allow'],
       ['scope', 'notes:read'],
     ]);
     expect([response.status, response.headers.get('location')]).toEqual([400, null]);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
   });
 
   it('between consent and code gets no code (T-066)', async () => {
@@ -63,7 +63,7 @@ describe('a client that is removed', () => {
     const response = await visitor.request(posted.headers.get('location') ?? '');
     expect(response.status).toBeLessThan(500);
     expect(response.headers.get('location')).toBeNull();
-    expect(countIssued(gatehouse.folder)).toMatchObject({ grants: 0, codes: 0 });
+    expect(await countIssued(gatehouse.folder)).toMatchObject({ grants: 0, codes: 0 });
   });
 
   it('between code and token is unknown: invalid_client (T-066)', async () => {
@@ -77,14 +77,14 @@ describe('a client that is removed', () => {
 
   it('takes its tokens along, at once, and leaves no rows behind (T-066)', async () => {
     const kept = await obtainTokens(gatehouse);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const { clientId, tokens } = await obtainTokens(gatehouse);
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
     await gatehouse.administration.clients.remove(clientId);
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
     const refreshed = await refresh(gatehouse.url, clientId, tokens.refresh_token);
     expect([refreshed.status, await refreshed.json()]).toMatchObject([401, { error: 'invalid_client' }]);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     expect(await tryAccess(gatehouse.mcpUrl, kept.tokens.access_token)).toBe(200);
   });
 

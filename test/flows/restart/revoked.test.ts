@@ -4,6 +4,7 @@ import { initializeRequest, modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post } from '../../support/oauth.ts';
 import { grace, runGatehouse } from '../../support/served.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import { nodePort, serveAlongside } from '../token/subject.ts';
 
 let gatehouse: RunningGatehouse;
@@ -108,7 +109,7 @@ describe('the streams of a token, in two processes on one database', () => {
     const { streams } = await openEverywhere(grace);
     const options = command === 'password' ? ['--password-stdin'] : [];
     const { code, stderr } = await runGatehouse(
-      ['account', command, grace.email, ...options, '--data', gatehouse.folder],
+      ['account', command, grace.email, ...options, ...(await placeOf(gatehouse.folder))],
       { input },
     );
     expect([code, stderr]).toEqual([0, expect.anything()]);

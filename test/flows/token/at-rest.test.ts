@@ -1,11 +1,11 @@
 // Flows of src/authorization-server/engine/adapter.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
+import { queryDatabase, readDatabase, testStorage } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { approveDevice, askForCode, registerDevice } from '../device/subject.ts';
 import { expectTokens, generousLimits } from './subject.ts';
@@ -65,27 +65,25 @@ function expectNone(where: string, bytes: Buffer | string): void {
 }
 
 describe('secrets', () => {
-  it('stand in no file beside the key file, the write-ahead log included (T-194, A9-04)', () => {
-    const files = readdirSync(gatehouse.folder).filter((name) => name !== 'gatehouse.keys.json');
-    expect(files).toEqual(expect.arrayContaining(['gatehouse.db', 'gatehouse.db-wal']));
+  it('stand in no file beside the key file, the write-ahead log included (T-194, A9-04)', async () => {
+    const keys = ['gatehouse.keys.json', 'gatehouse.master-key'];
+    const files = readdirSync(gatehouse.folder).filter((name) => !keys.includes(name));
+    if (testStorage === 'sqlite')
+      expect(files).toEqual(expect.arrayContaining(['gatehouse.db', 'gatehouse.db-wal']));
+    expectNone('the database', await readDatabase(gatehouse.folder));
     for (const name of files) expectNone(name, readFileSync(join(gatehouse.folder, name)));
   });
 
-  it('stand in no row, not even what the engine keeps about them (T-194, A9-04)', () => {
-    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
-    try {
-      const rows = database
-        .prepare('SELECT id, payload FROM artifacts UNION ALL SELECT id, payload FROM clients')
-        .all();
-      expect(rows.length).toBeGreaterThan(5);
-      for (const { payload } of rows as { payload: Buffer }[]) {
-        expect(payload.toString('latin1')).not.toMatch(/"(?:jti|accountId|scope|client_secret|kind)"/);
-      }
-      const hash = database.prepare('SELECT password_hash FROM accounts').pluck().get();
-      expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    } finally {
-      database.close();
-    }
+  it('stand in no row, not even what the engine keeps about them (T-194, A9-04)', async () => {
+    const rows = await queryDatabase<{ payload: Buffer }>(
+      gatehouse.folder,
+      'SELECT id, payload FROM artifacts UNION ALL SELECT id, payload FROM clients',
+    );
+    expect(rows.length).toBeGreaterThan(5);
+    for (const { payload } of rows)
+      expect(payload.toString('latin1')).not.toMatch(/"(?:jti|accountId|scope|client_secret|kind)"/);
+    const [account] = await queryDatabase(gatehouse.folder, 'SELECT password_hash AS hash FROM accounts');
+    expect(account?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
   it('stand in no log line at the most talkative level (T-194, A9-04)', () => {
@@ -94,15 +92,13 @@ describe('secrets', () => {
   });
 
   it('are of no use by the names they are stored under (T-194)', async () => {
-    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
-    const ids = database
-      .prepare("SELECT id FROM artifacts WHERE kind IN ('AccessToken', 'RefreshToken')")
-      .pluck()
-      .all();
-    database.close();
+    const ids = await queryDatabase<{ id: string }>(
+      gatehouse.folder,
+      "SELECT id FROM artifacts WHERE kind IN ('AccessToken', 'RefreshToken')",
+    );
     expect(ids.length).toBeGreaterThanOrEqual(4);
     const open = await register(gatehouse.url);
-    for (const id of ids as string[]) {
+    for (const { id } of ids) {
       expect(await tryAccess(gatehouse.mcpUrl, id)).toBe(401);
       expect((await refresh(gatehouse.url, open.client_id, id)).status).toBe(400);
     }

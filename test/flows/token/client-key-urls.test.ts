@@ -7,6 +7,7 @@ import { asserting, type ClientKey, createClientKey } from '../../support/client
 import { type DocumentHost, startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, redeem, refresh, register } from '../../support/oauth.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { serveProcess } from '../attacks/support/served-process.ts';
 import { expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
@@ -130,10 +131,9 @@ describe('a client with keys at a URL', () => {
       });
       await expectRefused(response, 'invalid_client', 401);
       await attempt(id);
-      expect(
-        host.requests.filter((asked) => asked === path),
-        path,
-      ).toHaveLength(1);
+      const fetched = host.requests.filter((asked) => asked === path);
+      expect(fetched.length, path).toBeGreaterThan(0);
+      expect(fetched.length, path).toBeLessThanOrEqual(nodeCount);
     }
   });
 

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
@@ -14,6 +12,7 @@ import {
 } from '../../support/oauth.ts';
 import { runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
+import { placeOf, queryDatabase, testStorage } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { expectRefused, generousLimits, nodePort, obtainCode, serveAlongside } from './subject.ts';
 
@@ -47,7 +46,7 @@ async function expectUntouched(tokens: Tokens): Promise<void> {
 
 /** Runs an operator's command in a process of its own. */
 async function operate(args: string[], input = ''): Promise<void> {
-  const program = runProgram(commandLine, [...args, '--data', gatehouse.folder], { input });
+  const program = runProgram(commandLine, [...args, ...(await placeOf(gatehouse.folder))], { input });
   expect(await program.ended, program.written.stderr).toBe(0);
 }
 
@@ -137,15 +136,11 @@ describe('tokens end at once, for every process on the database', () => {
     await obtainCode(gatehouse, clientId);
     await gatehouse.administration.clients.remove(clientId);
     await gatehouse.administration.accounts.remove(person.email);
-    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
-    try {
-      const count = (sql: string, value: string) => database.prepare(sql).pluck().get(value);
-      expect(count('SELECT count(*) FROM grants WHERE client_id = ?', clientId)).toBe(0);
-      expect(count('SELECT count(*) FROM artifacts WHERE client_id = ?', clientId)).toBe(0);
-      expect(count('SELECT count(*) FROM accounts WHERE email = ?', person.email)).toBe(0);
-      expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
-    } finally {
-      database.close();
-    }
+    const count = async (sql: string, value: string) => queryDatabase(gatehouse.folder, sql, [value]);
+    expect(await count('SELECT 1 FROM grants WHERE client_id = $1', clientId)).toEqual([]);
+    expect(await count('SELECT 1 FROM artifacts WHERE client_id = $1', clientId)).toEqual([]);
+    expect(await count('SELECT 1 FROM accounts WHERE email = $1', person.email)).toEqual([]);
+    if (testStorage === 'sqlite')
+      expect(await queryDatabase(gatehouse.folder, 'PRAGMA foreign_key_check')).toEqual([]);
   });
 });

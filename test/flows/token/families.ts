@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { queryDatabase } from '../../support/test-storage.ts';
 
 /** What a client has of logins, counted in the database of an installation. */
 export interface Families {
@@ -8,18 +7,14 @@ export interface Families {
   heads: number;
 }
 
-/** Opens the database of an installation to count token families in it. @param folder its data folder */
-export function openFamilies(folder: string): { of(clientId: string): Families; close(): void } {
-  const database = new Database(join(folder, 'gatehouse.db'), { readonly: true });
-  const grants = database.prepare('SELECT count(*) FROM grants WHERE client_id = ?').pluck();
-  const heads = database
-    .prepare(
-      `SELECT count(*) FROM artifacts JOIN grants ON grants.number = artifacts.grant_number
-       WHERE grants.client_id = ? AND artifacts.kind = 'RefreshToken' AND artifacts.consumed_at IS NULL`,
-    )
-    .pluck();
-  return {
-    of: (clientId) => ({ grants: Number(grants.get(clientId)), heads: Number(heads.get(clientId)) }),
-    close: () => void database.close(),
-  };
+/** Counts the token families of a client, `$1`. */
+export const familiesSql = `SELECT (SELECT count(*) FROM grants WHERE client_id = $1) AS "grants",
+  (SELECT count(*) FROM artifacts JOIN grants ON grants.number = artifacts.grant_number
+   WHERE grants.client_id = $1 AND artifacts.kind = 'RefreshToken' AND artifacts.consumed_at IS NULL) AS "heads"`;
+
+/** Counts the token families of a client. @param folder data folder of the installation */
+export async function countFamilies(folder: string, clientId: string): Promise<Families> {
+  const [families] = await queryDatabase<Families>(folder, familiesSql, [clientId]);
+  if (!families) throw new Error('nothing was counted');
+  return families;
 }

@@ -154,10 +154,10 @@ describe('The token endpoint', () => {
     'refuses %s, issues nothing and notes it in the audit log (T-032 to T-044, T-197)',
     async (_what, { prepare, error = 'invalid_grant', status = 400 }) => {
       const fields = await prepare();
-      const before = countIssued(gatehouse.folder);
+      const before = await countIssued(gatehouse.folder);
       const logged = gatehouse.log.length;
       await expectRefused(await ask(fields), error, status);
-      const after = countIssued(gatehouse.folder);
+      const after = await countIssued(gatehouse.folder);
       expect(after.accessTokens).toBeLessThanOrEqual(before.accessTokens);
       expect(after.refreshTokens).toBeLessThanOrEqual(before.refreshTokens);
       const refusals = gatehouse.log

@@ -106,10 +106,10 @@ describe('a redemption', () => {
 
   it('for a resource that is not served here is refused, and uses nothing up (T-023, T-042)', async () => {
     const { flow, code } = await obtainCode(gatehouse);
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     const elsewhere = { resource: 'https://elsewhere.example/mcp' };
     await expectRefused(await redeem(gatehouse.url, flow, code, elsewhere), 'invalid_target');
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     await expectTokens(await redeem(gatehouse.url, flow, code));
   });
 });

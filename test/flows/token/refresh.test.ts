@@ -78,9 +78,9 @@ describe('a refresh', () => {
       scope: 'notes:read',
       scopes: ['notes:read'],
     });
-    const before = countIssued(gatehouse.folder);
+    const before = await countIssued(gatehouse.folder);
     await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token, fields), error);
-    expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect(await countIssued(gatehouse.folder)).toEqual(before);
     await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
   });
 

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import type { RunningGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, type Flow, register, type Tokens } from '../../support/oauth.ts';
 import { type Program, runProgram } from '../../support/program.ts';
+import { placeOf } from '../../support/test-storage.ts';
 import type { Visitor } from '../../support/visitor.ts';
 
 const often = { times: 100_000, windowSeconds: 60 };
@@ -45,9 +45,11 @@ export async function obtainCode(
   gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   clientId?: string,
   visitor?: Visitor,
+  { scope, scopes }: { scope?: string; scopes?: string[] } = {},
 ): Promise<{ flow: Flow; code: string }> {
-  const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id);
-  const callback = await approve(flow, visitor ? { visitor } : {});
+  const asked = scope === undefined ? {} : { scope };
+  const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id, asked);
+  const callback = await approve(flow, { ...(visitor && { visitor }), ...(scopes && { scopes }) });
   return { flow, code: callback.searchParams.get('code') ?? '' };
 }
 
@@ -66,19 +68,17 @@ export const nodePort = { cluster: { port: 0 } } as const;
  * @param config its config file, with {@link nodePort}; one with that alone by default
  */
 export async function serveAlongside(
-  gatehouse: Pick<RunningGatehouse, 'folder' | 'url'>,
-  config = writeConfig(gatehouse),
+  { folder, url: publicUrl }: Pick<RunningGatehouse, 'folder' | 'url'>,
+  config?: string,
 ): Promise<{ url: string; mcpUrl: string; program: Program }> {
-  const { folder, url: publicUrl } = gatehouse;
-  const options = ['--port', '0', '--json', '--data', folder, '--public-url', publicUrl, '--config', config];
-  const program = runProgram(join('src', 'cli', 'main.ts'), ['serve', ...options], { input: '' });
+  const place =
+    config === undefined ? await placeOf(folder, nodePort) : ['--data', folder, '--config', config];
+  const program = runProgram(
+    join('src', 'cli', 'main.ts'),
+    ['serve', '--port', '0', '--json', '--public-url', publicUrl, ...place],
+    { input: '' },
+  );
   const [, port] = await program.waitFor('stdout', /"port": (\d+)/);
   const url = `http://localhost:${port}`;
   return { url, mcpUrl: `${url}/mcp`, program };
-}
-
-function writeConfig({ folder }: Pick<RunningGatehouse, 'folder'>): string {
-  const file = join(folder, 'alongside.json');
-  writeFileSync(file, JSON.stringify(nodePort));
-  return file;
 }

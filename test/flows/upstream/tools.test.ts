@@ -8,7 +8,6 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type GatehouseOptions, upstream } from '../../../src/index.ts';
 import { obtainTokens, type Tokens } from '../../support/oauth.ts';
@@ -77,12 +76,6 @@ async function call(client: Client, name = 'who'): Promise<string> {
   return first?.text ?? '';
 }
 
-function execute(file: string, sql: string): void {
-  const database = new Database(file);
-  database.exec(sql);
-  database.close();
-}
-
 describe('a tool that calls the API of an upstream', () => {
   it.each([
     ['OpenID Connect', startOpenIdUpstream, apiPath, `"sub":"${lin.sub}"`],
@@ -122,7 +115,7 @@ describe('a tool that calls the API of an upstream', () => {
     const scene = await start(await startOpenIdUpstream(), apiPath);
     const { tokens } = await arrive(scene);
     const client = await connect(scene, tokens);
-    age(scene, { expiredAgo: 1 }, execute);
+    await age(scene, { expiredAgo: 1 });
     const many = () => Promise.all(Array.from({ length: 50 }, () => call(client)));
     for (const answer of await many()) expect(answer).toContain(lin.sub);
     expect(scene.work.asked.refresh_token).toBe(1);

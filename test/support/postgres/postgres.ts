@@ -28,8 +28,11 @@ export interface PostgresServer {
   close: () => Promise<void>;
 }
 
-/** Starts a server in a new folder: initdb takes two seconds, so tests of a file share one. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * Starts a server in a new folder: initdb takes two seconds, so tests of a file share one.
+ * @param more settings of the server, `name=value`
+ */
+export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
   const bin = findPostgres();
   if (bin === undefined) throw new Error('there is no PostgreSQL: install it, or set POSTGRES_BIN');
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-postgres-'));
@@ -57,6 +60,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       'listen_addresses=127.0.0.1',
       'max_connections=300',
       `unix_socket_directories=${folder}`,
+      ...more,
     ];
     server = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
       ...owner,

@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ada } from '../../../support/gatehouse.ts';
 import { runProgram } from '../../../support/program.ts';
 import { commandLine } from '../../../support/served.ts';
+import { countDatabaseBytes, storageSettings } from '../../../support/test-storage.ts';
 
 /** A `gatehouse serve` whose memory and database are looked at while it is attacked. */
 export interface ServedProcess {
@@ -15,7 +16,7 @@ export interface ServedProcess {
   /** Its resident memory, in bytes. */
   residentBytes(): number;
   /** Size of the database with its log, in bytes. */
-  databaseBytes(): number;
+  databaseBytes(): Promise<number>;
   /** What it logged so far, JSON lines. */
   log(): string[];
   stop(): Promise<void>;
@@ -32,7 +33,7 @@ export async function serveProcess(
 ): Promise<ServedProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-attacked-'));
   const config = join(folder, 'gatehouse.json');
-  await writeFile(config, JSON.stringify(settings));
+  await writeFile(config, JSON.stringify({ ...settings, ...(await storageSettings(folder)) }));
   const program = runProgram(
     commandLine,
     ['serve', '--port', '0', '--json', '--data', folder, '--config', config],
@@ -43,7 +44,6 @@ export async function serveProcess(
   );
   const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
   const { publicUrl, mcpUrl, port } = JSON.parse(text) as { publicUrl: string; mcpUrl: string; port: number };
-  const sizeOf = (name: string): number => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
   return {
     url: publicUrl,
     mcpUrl,
@@ -52,7 +52,7 @@ export async function serveProcess(
       const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8');
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
     },
-    databaseBytes: () => sizeOf('gatehouse.db') + sizeOf('gatehouse.db-wal'),
+    databaseBytes: () => countDatabaseBytes(folder),
     log: () => program.written.stderr.split('\n').filter((line) => line.startsWith('{')),
     async stop() {
       await program.stop();

@@ -2,7 +2,7 @@
 // with sessions. Prints where they listen as JSON. Arguments: the data folder.
 import { createGatehouse, type McpLike, type OwnServer } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { makeEchoV1, makeEchoV2 } from './echo-server.ts';
 import { type Doors, type ServerForm, serverForms } from './forms.ts';
 import { listen } from './listen.ts';
@@ -17,7 +17,7 @@ const servers: Record<ServerForm, () => OwnServer> = {
 };
 const many = { times: 100_000 };
 const [folder = ''] = process.argv.slice(2);
-const data = await openDataFolder(folder);
+const data = await openState(folder);
 
 /** Tokens are of one issuer, so all are named by the first one's address; each is reached at its own port. */
 let publicUrl: string | undefined;

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A JSON-RPC message, as it came. */
 export interface Received {
@@ -43,8 +44,27 @@ export function endConnections(): void {
   for (const agent of Object.values(agents)) agent.destroy();
 }
 
+/** Number of requests that were sent again, as no node could serve them at that moment; undefined while none is. */
+let sentAgain: number | undefined;
+
+/** Has requests that are answered with 503 and `Retry-After` sent again from now on, as clients of several nodes do. */
+export function sendAgainIfUnavailable(): () => number {
+  sentAgain = 0;
+  return () => sentAgain ?? 0;
+}
+
 /** Sends a request; resolves when its answer ended. Connections are kept alive. */
-export function send(sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+export async function send(sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  for (;;) {
+    const answer = await sendOnce(sent);
+    const { status, headers } = answer;
+    if (sentAgain === undefined || status !== 503 || headers['retry-after'] === undefined) return answer;
+    sentAgain++;
+    await sleep(Number(headers['retry-after']) * 1_000);
+  }
+}
+
+function sendOnce(sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   const { port, method = 'POST', path, body, among = 'calls' } = sent;
   const agent = agents[among];
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -61,6 +81,10 @@ export function send(sent: Sent): Promise<{ status: number; headers: IncomingHtt
       { host: '127.0.0.1', port, method, path, headers, agent, ...breakOff },
       (response) => {
         const { statusCode = 0 } = response;
+        if (statusCode === 503 && sentAgain !== undefined) {
+          response.on('end', () => resolve({ status: statusCode, headers: response.headers })).resume();
+          return;
+        }
         sent.onBegin?.();
         response
           .on('error', reject)

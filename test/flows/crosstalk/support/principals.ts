@@ -1,5 +1,4 @@
-import { createAdministration } from '../../../../src/index.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import type { createAdministration } from '../../../../src/index.ts';
 import type { RunningGatehouse } from '../../../support/gatehouse.ts';
 import { obtainTokens, register } from '../../../support/oauth.ts';
 import { createVisitor } from '../../../support/visitor.ts';
@@ -15,14 +14,13 @@ const accountCount = 25;
 const password = 'fifty callers, one request id';
 const emailOf = (account: number): string => `caller-${account}@example.com`;
 
-/** Adds the accounts to a data folder; gives their ids. */
-export async function addAccounts(folder: string): Promise<string[]> {
-  const data = await openDataFolder(folder);
-  const { accounts } = createAdministration(data);
+/** Adds the accounts to an installation; gives their ids. */
+export async function addAccounts({
+  accounts,
+}: Pick<ReturnType<typeof createAdministration>, 'accounts'>): Promise<string[]> {
   const added = await Promise.all(
     Array.from({ length: accountCount }, (_, account) => accounts.add(emailOf(account), password)),
   );
-  await data.storage.close();
   return added.map(({ id }) => id);
 }
 

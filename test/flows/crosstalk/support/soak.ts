@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { createGatehouse } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { collectGarbage } from '../../../support/garbage.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { makeEchoV2 } from './echo-server.ts';
 
 const [folder = '', sharing] = process.argv.slice(2);
-const data = await openDataFolder(folder);
+const data = await openState(folder);
 const server = createServer();
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { port } = server.address() as AddressInfo;

@@ -1,6 +1,6 @@
 import { createAdministration } from '../../../../src/index.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { obtainTokens, register } from '../../../support/oauth.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { createVisitor } from '../../../support/visitor.ts';
 
 const password = 'fifty people, one request id';
@@ -20,7 +20,7 @@ async function inTurns<Item, Result>(
 
 /** Adds accounts to a data folder; gives their addresses. */
 export async function addPeople(folder: string, count: number): Promise<string[]> {
-  const data = await openDataFolder(folder);
+  const data = await openState(folder);
   const { accounts } = createAdministration(data);
   const emails = Array.from({ length: count }, (_, at) => `person-${at}@example.com`);
   await inTurns(emails, (email) => accounts.add(email, password));

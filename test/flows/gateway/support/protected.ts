@@ -7,6 +7,7 @@ import { nodeProgram } from '../../../support/node-program.ts';
 import { processesWith } from '../../../support/processes.ts';
 import { type Program, runProgram } from '../../../support/program.ts';
 import { commandLine, runGatehouse } from '../../../support/served.ts';
+import { placeOf } from '../../../support/test-storage.ts';
 
 /** The command of the program behind the gate in these tests. */
 export function backendCommand(...args: readonly string[]): string[] {
@@ -46,8 +47,7 @@ export async function protect({
       '--port',
       '0',
       '--json',
-      '--data',
-      folder,
+      ...(await placeOf(folder)),
       '--env',
       'BACKEND_MARK',
       ...options,
@@ -72,7 +72,7 @@ export async function protect({
     program,
     processes: () => processesWith('BACKEND_MARK', mark).filter((one) => one !== pid),
     async addAccount({ email, password }) {
-      const args = ['account', 'add', email, '--password-stdin', '--data', folder];
+      const args = ['account', 'add', email, '--password-stdin', ...(await placeOf(folder))];
       const { code, stderr } = await runGatehouse(args, { input: password });
       if (code !== 0) throw new Error(`account add: ${stderr}`);
     },

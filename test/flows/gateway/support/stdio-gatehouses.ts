@@ -2,14 +2,14 @@
 // its processes. Prints where they listen as JSON. Arguments: the data folder, and how many processes each may have.
 import { createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { nodeProgram } from '../../../support/node-program.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { makeEchoV2 } from '../../crosstalk/support/echo-server.ts';
 import { listen } from '../../crosstalk/support/listen.ts';
 
 const many = { times: 100_000 };
 const [folder = '', maxProcesses] = process.argv.slice(2);
-const data = await openDataFolder(folder);
+const data = await openState(folder);
 
 /**
  * Tokens are of one issuer, so all are named by the address of the first, at which people log in; each is reached at its

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { createAdministration, createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { textOf } from './large-answers.ts';
 
 // A gatehouse in a process of its own: a server of code with large answers at the public URL, and routes.
 // Arguments: the data folder, and the settings as JSON. Accounts come from the environment.
 const [, , folder = '', settings = '{}'] = process.argv;
-const data = await openDataFolder(folder);
+const data = await openState(folder);
 const { accounts } = createAdministration(data);
 for (const [email, password] of JSON.parse(process.env.PEOPLE ?? '[]') as [string, string][])
   await accounts.add(email, password);

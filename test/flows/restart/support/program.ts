@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createGatehouse } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { openState } from '../../../support/test-storage.ts';
 import { makeSlowServer } from './slow-server.ts';
 
 const [folder = '', wanted = '0', sharing = 'each', patienceMs = '0', publicUrl] = process.argv.slice(2);
-const data = await openDataFolder(folder);
+const data = await openState(folder);
 const server = createServer();
 await new Promise<void>((resolve) => server.listen(Number(wanted), '127.0.0.1', resolve));
 const { port } = server.address() as AddressInfo;

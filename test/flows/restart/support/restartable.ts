@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAdministration } from '../../../../src/index.ts';
-import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { ada, type RunningGatehouse } from '../../../support/gatehouse.ts';
 import { obtainTokens } from '../../../support/oauth.ts';
 import { type Program, runProgram } from '../../../support/program.ts';
+import { openState } from '../../../support/test-storage.ts';
 
 /** A process of `program.ts` that may be ended and started again at the same place. */
 export interface Restartable {
@@ -29,7 +29,7 @@ export async function startRestartable(
   sharing: 'each' | 'shared',
   patienceMs = 0,
 ): Promise<Restartable> {
-  const data = await openDataFolder(folder);
+  const data = await openState(folder);
   await createAdministration(data).accounts.add(ada.email, ada.password);
   await data.storage.close();
   let program: Program;

@@ -1,0 +1,31 @@
+/**
+ * Flows that mean nothing on PostgreSQL, with the reason: `scripts/test --cluster` leaves them out. Folders end with `/`.
+ */
+const onlyOnSqlite: Readonly<Record<string, string>> = {
+  'authorization/late-writes.test.ts': 'locks the file of the database, as another process does',
+  'cluster/': 'starts nodes of its own; each run has it',
+  'crash/': 'kills a process, and examines its SQLite file; cluster/kills.test.ts kills nodes',
+  'faults/': 'damages the disk under the SQLite file',
+  'keys/killed.test.ts': 'kills a process while it writes the key file, which PostgreSQL replaces',
+  'proxies/': 'is about what stands before one gatehouse, whatever its storage',
+};
+
+const load = 'counts load to the last request; over two nodes the bound is that of cluster/limits.test.ts';
+
+/** Flows that mean nothing if two nodes share the requests, with the reason. */
+const onlyOnOneNode: Readonly<Record<string, string>> = {
+  'authorization/limits.test.ts': load,
+  'registration/client-document-guards.test.ts': load,
+  'registration/limits.test.ts': load,
+  'token/guessing.test.ts': load,
+};
+
+/**
+ * Returns patterns of the test files that a run leaves out.
+ * @param storage that of `GATEHOUSE_TEST_STORAGE`
+ */
+export function filesLeftOut(storage: string | undefined): string[] {
+  if (storage === undefined || storage === 'sqlite') return [];
+  const leftOut = { ...onlyOnSqlite, ...(storage === 'cluster' ? onlyOnOneNode : {}) };
+  return Object.keys(leftOut).map((name) => `test/flows/${name}${name.endsWith('/') ? '**' : ''}`);
+}
