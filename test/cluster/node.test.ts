@@ -145,7 +145,7 @@ describe('a node', () => {
     expect(await here.hasOthers()).toBe(true);
     expect((await here.listOthers()).map(({ id }) => id)).toEqual([there.id]);
     await there.leave();
-    await expect.poll(() => here.hasOthers(), { timeout: 3_000 }).toBe(false);
+    await expect.poll(() => here.hasOthers(), { timeout: 5_000 }).toBe(false);
   });
 
   it('calls back after a time without a lease, in which others took it for dead', async () => {
