@@ -139,12 +139,17 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     timer.unref();
   }
 
-  // By a timer of its own: a beat may wait for its answer for long.
   let wasCurrent = true;
-  const fence = setInterval(() => {
-    if (wasCurrent && !isCurrent()) loseAll();
-    wasCurrent = isCurrent();
-  }, fenceLookMs);
+  /** Returns whether this node may serve its sessions, and lets go of them if it may not. */
+  function checkLease(): boolean {
+    const isNow = isCurrent();
+    if (wasCurrent && !isNow) loseAll();
+    wasCurrent = isNow;
+    return isNow;
+  }
+
+  // By a timer of its own: a beat may wait for its answer for long.
+  const fence = setInterval(checkLease, fenceLookMs);
   fence.unref();
 
   await beat();
@@ -171,7 +176,8 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
           .releaseSessions([key], row.id)
           .catch((error: unknown) => logger.warn({ err: error }, 'an MCP session could not be released'));
       },
-      holds: (key) => isCurrent() && held.has(key),
+      // A process that was paused hears the servers of its sessions before its own timer.
+      holds: (key) => checkLease() && held.has(key),
       onLost(callback) {
         lost.add(callback);
         return () => lost.delete(callback);

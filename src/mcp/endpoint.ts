@@ -156,9 +156,8 @@ function koaMiddleware({
       throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
     const { method, req, res } = ctx;
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
-    const exchange: Exchange = {
-      ...{ method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply },
-    };
+    const { headers } = req;
+    const exchange: Exchange = { method, headers, query: ctx.querystring, body: req, authInfo, reply };
     if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
       const refusal = await serve(exchange);

@@ -109,7 +109,7 @@ describe('a node', () => {
     expect(await node.sessions.claim('s')).toBe('other');
   });
 
-  it('may not serve its sessions from the moment its lease is uncertain, before it has let go of them', async () => {
+  it('that was paused loses its sessions as soon as it is asked for one of them, before any timer runs', async () => {
     const { store, line } = await startStore('s');
     const { node } = await join(store, '10.0.0.1:1');
     await node.sessions.claim('s');
@@ -124,8 +124,11 @@ describe('a node', () => {
     // As a process that was stopped: its clock has moved on, and no timer has run.
     const until = performance.now() + 5_000;
     while (performance.now() < until);
-    expect([isLost, node.sessions.holds('s'), node.sessions.holds('t')]).toEqual([false, false, false]);
-    await expect.poll(() => isLost).toBe(true);
+    expect(isLost).toBe(false);
+    expect([node.sessions.holds('s'), node.sessions.holds('t'), isLost]).toEqual([false, false, true]);
+    line.isCut = false;
+    await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
+    expect(node.sessions.holds('s')).toBe(false);
   });
 
   it('says 503 of a session whose owner is gone each time it is asked for', async () => {
