@@ -8,9 +8,9 @@ import { dataFiles } from '../../../src/storage/sqlite/data-folder/data-folder.t
 import type { EventReader, ReadEvent } from '../../mcp/support/event-reader.ts';
 import { obtainTokens } from '../../support/oauth.ts';
 import { type PostgresServer, usePostgres } from '../../support/postgres/postgres.ts';
+import { type ProcessNodes, prepareNodes, untilServed } from '../../support/postgres/process-nodes.ts';
 import type { Program } from '../../support/program.ts';
 import { openSession } from '../restart/support/session.ts';
-import { type Processes, prepareProcesses, untilServed } from './support/processes.ts';
 
 const server = usePostgres();
 
@@ -32,16 +32,16 @@ async function nextSaid(stream: EventReader): Promise<{ said: Said; stream: stri
 }
 
 /** Returns the streams of sessions, and the number of events that each has. */
-async function readStreams({ databaseUrl, folder }: Processes): Promise<Record<string, number>> {
+async function readStreams({ database, folder }: ProcessNodes): Promise<Record<string, number>> {
   const sql = `SELECT name, (SELECT count(*) FROM mcp_events WHERE stream_id = mcp_streams.id) AS events
     FROM mcp_streams`;
   let rows: { name: string; events: unknown }[];
-  if (databaseUrl === undefined) {
+  if (database === '') {
     const db = new Database(join(folder, dataFiles.database), { readonly: true });
     rows = db.prepare<[], { name: string; events: number }>(sql).all();
     db.close();
   } else {
-    const client = new pg.Client({ connectionString: databaseUrl });
+    const client = new pg.Client({ connectionString: database });
     await client.connect();
     rows = (await client.query<{ name: string; events: string }>(sql)).rows;
     await client.end();
@@ -53,11 +53,11 @@ async function readStreams({ databaseUrl, folder }: Processes): Promise<Record<s
  * Pauses a node. On SQLite not while it holds the lock of a write, which would hold up the others until it runs again.
  * @returns the time, in milliseconds since 1970
  */
-async function pause({ process: node }: Program, { databaseUrl, folder }: Processes): Promise<number> {
+async function pause({ process: node }: Program, { database, folder }: ProcessNodes): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
     node.kill('SIGSTOP');
     const pausedAt = Date.now();
-    if (databaseUrl !== undefined || isWritable(join(folder, dataFiles.database))) return pausedAt;
+    if (database !== '' || isWritable(join(folder, dataFiles.database))) return pausedAt;
     node.kill('SIGCONT');
     await sleep(20);
   }
@@ -89,7 +89,7 @@ const databases: [name: string, find: () => PostgresServer | undefined][] = [
 
 describe.each(databases)('a node on %s that is paused for eight seconds', (_name, storage) => {
   it('says nothing in a session that another node took over, to its client or in the database', async () => {
-    const installation = await prepareProcesses(storage(), settings);
+    const installation = await prepareNodes(storage(), { settings });
     const { balancer, mcpUrl } = installation;
     const first = await installation.start();
     const second = await installation.start();

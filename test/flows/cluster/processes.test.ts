@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { obtainTokens, refresh } from '../../support/oauth.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
+import { prepareNodes, untilServed } from '../../support/postgres/process-nodes.ts';
 import { openSession } from '../restart/support/session.ts';
-import { prepareProcesses, untilServed } from './support/processes.ts';
 
 const server = usePostgres();
 
 describe('nodes as processes', () => {
   it('share accounts, tokens and keys; a session survives the kill of its node within its lease, and no token is lost', async () => {
-    const installation = await prepareProcesses(server());
+    const installation = await prepareNodes(server());
     const { balancer, mcpUrl } = installation;
     const first = await installation.start();
     const second = await installation.start();
@@ -31,7 +31,7 @@ describe('nodes as processes', () => {
   });
 
   it('end the open streams of a token within a second of its revocation at another node (T-103)', async () => {
-    const installation = await prepareProcesses(server());
+    const installation = await prepareNodes(server());
     const { balancer, mcpUrl } = installation;
     const first = await installation.start();
     const second = await installation.start();

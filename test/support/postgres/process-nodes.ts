@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { generateMasterKey } from '../../../src/storage/postgres/open-installation.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import type { RawSession } from '../../flows/restart/support/session.ts';
 import { type Balancer, startBalancer } from '../balancer.ts';
 import { type Program, runProgram } from '../program.ts';
 import { commandLine } from '../served.ts';
@@ -16,13 +18,15 @@ export interface ProcessNode {
   password: string | undefined;
 }
 
-/** An installation on PostgreSQL whose nodes are processes behind a balancer; ended with the running test. */
+/** An installation whose nodes are processes behind a balancer; ended with the running test. */
 export interface ProcessNodes {
   balancer: Balancer;
   url: string;
   mcpUrl: string;
-  /** URL of the database. */
+  /** URL of the database; empty on SQLite. */
   database: string;
+  /** Folder of the database on SQLite. */
+  folder: string;
   /** Variables that hold the URL of the database and the master key. */
   env: { DATABASE_URL: string; MASTER_KEY: string };
   /** Writes a config file for a node and returns its path. */
@@ -40,19 +44,25 @@ export interface ProcessNodes {
 
 /**
  * Prepares an installation in a new database.
+ * @param server of the database; undefined for SQLite in a folder that all nodes share
  * @param options.through returns the URL by which nodes reach the database
  * @param options.pooled true if that is a pooler
+ * @param options.settings over those of the nodes
  */
 export async function prepareNodes(
-  server: PostgresServer,
-  { through = (url: string) => url, pooled = false } = {},
+  server: PostgresServer | undefined,
+  { through = (url: string) => url, pooled = false, settings = {} } = {},
 ): Promise<ProcessNodes> {
   const balancer = await startBalancer();
   onTestFinished(() => balancer.close());
-  const database = through(await server.createDatabase());
+  const database = server ? through(await server.createDatabase()) : '';
+  const folder = testFolder();
+  const place = server
+    ? { storage: { postgres: { env: 'DATABASE_URL' }, masterKey: { env: 'MASTER_KEY' }, pooled } }
+    : { data: folder };
   const env = { DATABASE_URL: database, MASTER_KEY: generateMasterKey() };
   const nodes: ProcessNodes = {
-    ...{ balancer, url: balancer.url, mcpUrl: `${balancer.url}/mcp`, database, env },
+    ...{ balancer, url: balancer.url, mcpUrl: `${balancer.url}/mcp`, database, folder, env },
     writeConfig() {
       const config = join(testFolder(), 'gatehouse.json');
       writeFileSync(
@@ -60,9 +70,10 @@ export async function prepareNodes(
         JSON.stringify({
           publicUrl: balancer.url,
           listen: { port: 0 },
-          storage: { postgres: { env: 'DATABASE_URL' }, masterKey: { env: 'MASTER_KEY' }, pooled },
+          ...place,
           cluster: { port: 0 },
           dangerously: { trustOtherPorts: true },
+          ...settings,
         }),
       );
       return config;
@@ -86,4 +97,17 @@ export async function prepareNodes(
     start: (main) => nodes.join(nodes.run(main)),
   };
   return nodes;
+}
+
+/** Sends a message until it is served: a session of a node that is gone takes its lease. */
+export async function untilServed(session: RawSession, message: Parameters<RawSession['post']>[0]) {
+  const until = performance.now() + 20_000;
+  const statuses = new Set<number>();
+  for (;;) {
+    const response = await session.post(message);
+    if (response.status === 200 || performance.now() > until) return { response, statuses };
+    statuses.add(response.status);
+    await response.text();
+    await sleep(100);
+  }
 }
