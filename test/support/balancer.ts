@@ -1,4 +1,4 @@
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
@@ -14,27 +14,47 @@ export interface Balancer {
   close(): void;
 }
 
+/** Maximum number of ports that a request is tried at. */
+const maxTries = 5;
+
 /** Starts a balancer on loopback. */
 export async function startBalancer(): Promise<Balancer> {
   const ports: number[] = [];
   const hosts = new Map<number, string>();
   let fixed: number | undefined;
-  const server = createServer((incoming, response) => {
-    const port = fixed ?? ports[Math.floor(Math.random() * ports.length)] ?? 0;
+  const pick = (): number => fixed ?? ports[Math.floor(Math.random() * ports.length)] ?? 0;
+
+  /** Sends a request on; a port that nobody listens at is left out, as nothing of the request was sent yet. */
+  function relay(incoming: IncomingMessage, response: ServerResponse, tries = 1): void {
+    const port = pick();
     const outgoing = request({
       ...{ host: hosts.get(port) ?? '127.0.0.1', port, method: incoming.method, path: incoming.url },
       headers: incoming.rawHeaders,
       setHost: false,
+    });
+    let isConnected = false;
+    const send = (): void => {
+      isConnected = true;
+      pipeline(incoming, outgoing, () => undefined);
+    };
+    outgoing.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', send);
+      else send();
     });
     outgoing.once('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
       response.flushHeaders();
       pipeline(answer, response, () => undefined);
     });
-    outgoing.once('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+    outgoing.once('error', () => {
+      if (!isConnected && tries < maxTries && !response.destroyed) relay(incoming, response, tries + 1);
+      else if (response.headersSent) response.destroy();
+      else response.writeHead(502).end();
+    });
     response.once('close', () => outgoing.destroy());
-    pipeline(incoming, outgoing, () => undefined);
-  });
+  }
+
+  const server = createServer((incoming, response) => relay(incoming, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
