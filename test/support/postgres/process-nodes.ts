@@ -42,10 +42,11 @@ export interface ProcessNodes {
  * Prepares an installation in a new database.
  * @param options.through returns the URL by which nodes reach the database
  * @param options.pooled true if that is a pooler
+ * @param options.settings further settings of the nodes
  */
 export async function prepareNodes(
   server: PostgresServer,
-  { through = (url: string) => url, pooled = false } = {},
+  { through = (url: string) => url, pooled = false, settings = {} } = {},
 ): Promise<ProcessNodes> {
   const balancer = await startBalancer();
   onTestFinished(() => balancer.close());
@@ -58,6 +59,7 @@ export async function prepareNodes(
       writeFileSync(
         config,
         JSON.stringify({
+          ...settings,
           publicUrl: balancer.url,
           listen: { port: 0 },
           storage: { postgres: { env: 'DATABASE_URL' }, masterKey: { env: 'MASTER_KEY' }, pooled },
