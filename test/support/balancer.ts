@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
@@ -22,6 +28,8 @@ export async function startBalancer(): Promise<Balancer> {
   const ports: number[] = [];
   const hosts = new Map<number, string>();
   let fixed: number | undefined;
+  /** The request that a response waits for, by the response. */
+  const running = new WeakMap<ServerResponse, ClientRequest>();
   const pick = (): number => fixed ?? ports[Math.floor(Math.random() * ports.length)] ?? 0;
 
   /** Sends a request on; a port that nobody listens at is left out, as nothing of the request was sent yet. */
@@ -51,10 +59,13 @@ export async function startBalancer(): Promise<Balancer> {
       else if (response.headersSent) response.destroy();
       else response.writeHead(502).end();
     });
-    response.once('close', () => outgoing.destroy());
+    running.set(response, outgoing);
   }
 
-  const server = createServer((incoming, response) => relay(incoming, response));
+  const server = createServer((incoming, response) => {
+    response.once('close', () => running.get(response)?.destroy());
+    relay(incoming, response);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
