@@ -12,6 +12,7 @@ import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse } from '../../support/served.ts';
 import { storageSettings } from '../../support/test-storage.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
+import { nodePort } from '../token/subject.ts';
 
 const scopes = ['mcp'];
 const route = (mark: string) => ({
@@ -33,7 +34,7 @@ async function write(settings: object | string): Promise<void> {
   const text =
     typeof settings === 'string'
       ? settings
-      : JSON.stringify({ ...settings, ...(await storageSettings(folder)) });
+      : JSON.stringify({ ...nodePort, ...settings, ...(await storageSettings(folder)) });
   await writeFile(draft, text);
   await rename(draft, config);
 }
@@ -204,7 +205,7 @@ describe('of several servers on one data folder', () => {
     const own = join(folder, 'own.json');
     await writeFile(
       own,
-      JSON.stringify({ routes: { own: route('own') }, ...(await storageSettings(folder)) }),
+      JSON.stringify({ ...nodePort, routes: { own: route('own') }, ...(await storageSettings(folder)) }),
     );
     const killed = await start(config);
     killed.process.kill('SIGKILL');
