@@ -199,6 +199,8 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     { incoming, response, body, isJudged }: Forwarded,
     unreachable: () => void = () => undefined,
   ): void {
+    // The client may have left while the node was looked for.
+    if (response.destroyed) return;
     const outgoing = open(to, {
       method: incoming.method,
       path: incoming.url,
@@ -209,25 +211,34 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         ...(isJudged ? [own.judged, 'yes'] : []),
       ],
     });
+    let isConnected = false;
     const connecting = setTimeout(() => outgoing.destroy(new Error('the node did not answer')), connectMs);
+    const connected = (): void => {
+      isConnected = true;
+      clearTimeout(connecting);
+    };
     outgoing.once('socket', (socket) => {
-      if (!socket.connecting) clearTimeout(connecting);
-      else socket.once('secureConnect', () => clearTimeout(connecting));
+      if (!socket.connecting) connected();
+      else socket.once('secureConnect', connected);
     });
     // A machine that is lost closes no connection.
     const watching = setInterval(async () => {
-      const isAlive = await node.find(to.id).catch(() => undefined);
+      // While the database does not answer, the own lease says for how long it may stay so.
+      const isAlive = await node.find(to.id).then(Boolean, () => node.isCurrent());
       if (!isAlive) outgoing.destroy(new Error('the node is not alive any more'));
     }, aliveMs);
     const fail = (error: Error): void => {
       clearTimeout(connecting);
+      clearInterval(watching);
       if (response.headersSent || response.destroyed) {
         response.destroy();
         return;
       }
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
-      refuse(response);
+      // The other node may have run what it was sent: a client must not take it for refused, and send it again.
+      if (isConnected && incoming.method === 'POST') answerBroken(response);
+      else refuse(response);
     };
     outgoing.once('error', fail);
     outgoing.once('response', (answer) => {
@@ -264,6 +275,11 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
           return;
         }
         if (refuseBody(incoming, response)) return;
+        // Without a token it is refused, wherever: nobody else causes a query.
+        if (incoming.headers.authorization === undefined) {
+          listener(incoming, response);
+          return;
+        }
         search(() => ('key' in session ? node.ownerOf(session.key) : node.find(session.nodeId))).then(
           (owner) => {
             if (!owner) return listener(incoming, response);
@@ -352,6 +368,14 @@ function framingOf(incoming: IncomingMessage): string[] {
   if (!hasBody(incoming)) return bodiless.has(incoming.method ?? '') ? [] : ['Content-Length', '0'];
   const length = lengthOf(incoming);
   return length.length > 0 ? length : ['Transfer-Encoding', 'chunked'];
+}
+
+/** Answers that the connection broke after the request was sent. */
+function answerBroken(response: ServerResponse): void {
+  response.writeHead(502, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(
+    '{"error":"server_error","error_description":"The server of this session went away while it handled the request. The request may have taken effect."}',
+  );
 }
 
 /** Answers that the session cannot be served at this moment. */

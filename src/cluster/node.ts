@@ -75,6 +75,8 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const held = new Set<string>();
   const owners = new Map<string, { owner: NodeRow | undefined; until: number }>();
   const lost = new Set<() => void>();
+  /** Number of times that all sessions were let go of. */
+  let losses = 0;
   const back = new Set<() => void>();
   /** Ids of nodes whose settings were found to differ, with those settings and the own ones. */
   const warnedOf = new Map<string, string>();
@@ -89,8 +91,13 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   async function beat(): Promise<void> {
     // The lease began no later than this, whenever the answer arrives.
     const begunAt = performance.now();
-    await store.beat(row);
     const wasAway = begunAt - beatAt > fenceMs && beatAt > 0;
+    if (wasAway) {
+      checkLease();
+      // Nobody here has the sessions of its rows any more: others may take them.
+      await store.leave(row.id);
+    }
+    await store.beat(row);
     beatAt = begunAt;
     if (wasAway) for (const callback of back) callback();
   }
@@ -123,6 +130,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
         { sessions: held.size },
         'this node was cut off from the database: its MCP sessions end here',
       );
+    losses++;
     held.clear();
     for (const callback of lost) callback();
   }
@@ -161,7 +169,10 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     sessions: {
       async claim(key) {
         for (let attempt = 0; attempt < maxClaims; attempt++) {
+          const before = losses;
           const outcome = await store.claimSession(key, row.id);
+          if (!isCurrent() || losses !== before)
+            throw new StorageUnavailable('this node was cut off from the others while it took a session');
           if (outcome === 'claimed') held.add(key);
           if (outcome !== 'taken') return undefined;
           const owner = await store.ownerOf(key);

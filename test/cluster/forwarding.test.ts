@@ -65,7 +65,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
   return { url: `http://127.0.0.1:${port}`, warnings, forgotten, forwarding };
 }
 
-const elsewhere = { 'mcp-session-id': 'elsewhere' };
+const elsewhere = { authorization: 'Bearer t', 'mcp-session-id': 'elsewhere' };
 
 async function textOf(request: IncomingMessage): Promise<string> {
   let text = '';
@@ -109,7 +109,9 @@ describe('a request', () => {
     const other = await openPort((_request, response) => response.end('served there'));
     const { url } = await startPublic(other.port);
     expect(await (await fetch(url)).text()).toBe('served here');
-    expect(await (await fetch(url, { headers: { 'mcp-session-id': 'mine' } })).text()).toBe('served here');
+    expect(
+      await (await fetch(url, { headers: { authorization: 'Bearer t', 'mcp-session-id': 'mine' } })).text(),
+    ).toBe('served here');
     const plain = { headers: { 'x-gatehouse-client-address': '10.9.9.9' } } as unknown as IncomingMessage;
     expect(other.clientAddressOf(plain)).toBeUndefined();
   });
@@ -126,7 +128,9 @@ describe('a request', () => {
     };
     const { url } = await startPublic(other.port, { ownerOf });
     const texts = Array.from({ length: 300 }, async (_, at) =>
-      (await fetch(url, { headers: { 'mcp-session-id': `session ${at}` } })).text(),
+      (
+        await fetch(url, { headers: { authorization: 'Bearer t', 'mcp-session-id': `session ${at}` } })
+      ).text(),
     );
     expect(new Set(await Promise.all(texts))).toEqual(new Set(['served there']));
   });
@@ -276,7 +280,7 @@ describe('the body of a request', () => {
         incoming.resume().on('end', () => response.end('served there'));
       });
       const { url } = await startPublic(other.port);
-      const head = `${method} /mcp HTTP/1.1\r\nHost: x\r\nMcp-Session-Id: elsewhere\r\n`;
+      const head = `${method} /mcp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nMcp-Session-Id: elsewhere\r\n`;
       const chunk = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`;
       for (const framing of [
         `Transfer-Encoding: chunked\r\n\r\n${chunk}`,
@@ -377,7 +381,8 @@ describe('the port for other nodes', () => {
       server.close();
       stranger.close();
     });
-    expect((await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).status).toBe(503);
+    const strangersUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect((await fetch(strangersUrl, { headers: { authorization: 'Bearer t' } })).status).toBe(503);
     const plain = new Promise((resolve) => {
       request({ host: '127.0.0.1', port: nodePort.port }, resolve)
         .once('error', () => resolve('refused'))

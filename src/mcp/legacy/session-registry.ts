@@ -168,13 +168,20 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
 
   const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
-    const stored = await store.find(hashSessionId(id));
-    if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
-    const initialize = seal.open(stored.initialize, initializeContext(stored.key));
+    const key = hashSessionId(id);
+    await releasing.get(key);
+    const found = await store.find(key);
+    if (found?.principal !== principalKey(authInfo) || ending.has(key)) return undefined;
+    const initialize = seal.open(found.initialize, initializeContext(key));
     if (initialize === undefined) return undefined;
-    await releasing.get(stored.key);
-    const owner = await ownership?.claim(stored.key);
+    const owner = await ownership?.claim(key);
     if (owner !== undefined) throw new ServedElsewhere(owner);
+    // Until it was taken, another process may have changed it.
+    const stored = ownership ? await store.find(key) : found;
+    if (!stored) {
+      ownership?.release(key);
+      return undefined;
+    }
     if (now() - stored.usedAt >= limits.idleSeconds) {
       await forget(stored.key);
       ownership?.release(stored.key);
@@ -189,9 +196,18 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       ownership?.release(stored.key);
       throw error;
     }
-    const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
-    if (!isThere) await release(session);
+    let isThere = false;
+    try {
+      isThere = (await store.find(key)) !== undefined && !ending.has(key);
+    } finally {
+      if (!isThere) await release(session);
+    }
     if (!isThere || session.isEnded) return undefined;
+    if (ownership && !ownership.holds(key)) {
+      // The lease of this process has ended meanwhile.
+      await release(session);
+      return restore(id, authInfo);
+    }
     held.set(id, session);
     return session;
   };

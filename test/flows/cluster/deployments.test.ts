@@ -66,6 +66,8 @@ describe('the files of a deployment', () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     for (let time = 0; time < 20; time++) expect((await session.post(ping)).status).toBe(200);
     await first.program.stop();
+    // Caddy does not send a POST again that it has sent over a connection which broke: the client does.
+    await expect.poll(async () => (await session.post(ping)).status, { timeout: 15_000 }).toBe(200);
     for (let time = 0; time < 20; time++) expect((await session.post(ping)).status).toBe(200);
   });
 

@@ -128,4 +128,4 @@ export function describeSealedRows(open: OpenWithKeys): void {
 }
 
 /** Columns of bytes that hold nothing sealed. */
-export const notSealed: readonly string[] = ['passkeys.public_key'];
+export const notSealed: readonly string[] = ['passkeys.public_key', 'node_messages.payload'];

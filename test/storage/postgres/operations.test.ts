@@ -80,13 +80,18 @@ describe('keys that are sealed under a new master key', () => {
     held = after;
     await later.keyRing.rotate('cookies');
     await expect
-      .poll(() => [refresh(running.keyRing), running.keyRing.list()], { timeout: 15_000 })
-      .toEqual([undefined, later.keyRing.list()]);
+      .poll(() => [refresh(running.keyRing), idsOf(running)], { timeout: 25_000 })
+      .toEqual([undefined, idsOf(later)]);
     expect(
       (await running.storage.audit.read({ limit: 9, newestFirst: true })).map(({ event }) => event),
     ).toEqual(['rewrapped']);
   });
 });
+
+/** Returns the ids of the keys of a server. */
+function idsOf({ keyRing }: Awaited<ReturnType<typeof open>>): string[] {
+  return keyRing.list().map(({ kind, id }) => `${kind} ${id}`);
+}
 
 /** Returns the problem of a look at the keys. */
 function refresh(ring: { refresh: () => boolean }): string | undefined {

@@ -21,6 +21,8 @@ export interface Ledger {
   resumed: number;
   /** Calls whose stream ended with the error of an interrupted call. */
   interrupted: number;
+  /** Streams whose last event was not stored while the database was away, so that they could not be resumed. */
+  unresumable: number;
   /** Requests without an answer, or with one of 5xx. */
   unavailable: number;
   /** Times of calls in milliseconds. */
@@ -33,7 +35,7 @@ export interface Ledger {
 export function newLedger(): Ledger {
   return {
     ...{ clients: [], live: [], ended: [], sent: [], answered: [] },
-    ...{ resumed: 0, interrupted: 0, unavailable: 0, callMs: [], wrong: [] },
+    ...{ resumed: 0, unresumable: 0, interrupted: 0, unavailable: 0, callMs: [], wrong: [] },
   };
 }
 
@@ -218,7 +220,10 @@ export async function runLoad({ installation, ledger, clients, signal }: LoadOpt
       const resuming = { ...rest, accept: 'text/event-stream', 'last-event-id': last };
       const resumed = await insist('a stream', () => ask({ headers: resuming }));
       if (resumed?.status !== 200) {
-        ledger.wrong.push(`a stream could not be resumed: ${resumed?.status} ${await resumed?.text()}`);
+        const text = await resumed?.text();
+        if (resumed?.status === 400 && text?.includes('no event with that Last-Event-ID'))
+          ledger.unresumable++;
+        else ledger.wrong.push(`a stream could not be resumed: ${resumed?.status} ${text}`);
         return;
       }
       ledger.resumed++;
@@ -281,9 +286,10 @@ export async function checkLedger(
 
 /** Describes what a ledger has counted. */
 export function describeLedger(ledger: Ledger): string {
-  const { sent, answered, live, ended, clients, resumed, interrupted, unavailable, callMs } = ledger;
+  const { sent, answered, live, ended, clients, resumed, unresumable, interrupted, unavailable, callMs } =
+    ledger;
   return JSON.stringify({
-    ...{ calls: sent.length, answered: answered.length, resumed, interrupted, unavailable },
+    ...{ calls: sent.length, answered: answered.length, resumed, unresumable, interrupted, unavailable },
     ...{ logins: clients.length, live: live.length, ended: ended.length, callTimes: describeTimes(callMs) },
   });
 }
