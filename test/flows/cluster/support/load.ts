@@ -256,11 +256,23 @@ export async function runLoad({ installation, ledger, clients, signal }: LoadOpt
   await Promise.all(Array.from({ length: clients }, live));
 }
 
+/** Returns the status of a request once it is not of 5xx, which says nothing about a token. */
+async function statusOf(send: () => Promise<number>): Promise<number> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const status = await send();
+    if (status < 500 || performance.now() > until) return status;
+    await sleep(200);
+  }
+}
+
 /** Holds a ledger against the installation once the load has ended; faults become entries of `wrong`. */
 export async function checkLedger(
   { url, mcpUrl, runs, administer }: Pick<NodeProcesses, 'url' | 'mcpUrl' | 'runs' | 'administer'>,
   { sent, answered, live, ended, clients, wrong }: Ledger,
 ): Promise<void> {
+  const refreshed = async (clientId: string, token: string): Promise<number> =>
+    (await refresh(url, clientId, token)).status;
   const counts = new Map<string, number>();
   for (const label of runs()) counts.set(label, (counts.get(label) ?? 0) + 1);
   for (const [label, count] of counts) if (count > 1) wrong.push(`${label} ran ${count} times`);
@@ -268,13 +280,15 @@ export async function checkLedger(
   for (const label of answered) if (!counts.has(label)) wrong.push(`${label} was answered and did not run`);
   for (const { clientId, tokens } of live) {
     const { access_token: access, refresh_token: token } = tokens;
-    if ((await tryAccess(mcpUrl, access)) !== 200) wrong.push('an access token is lost');
-    if ((await refresh(url, clientId, token)).status !== 200) wrong.push('a refresh token is lost');
+    if ((await statusOf(() => tryAccess(mcpUrl, access))) !== 200) wrong.push('an access token is lost');
+    if ((await statusOf(() => refreshed(clientId, token))) !== 200) wrong.push('a refresh token is lost');
   }
   for (const { clientId, tokens } of ended) {
     const { access_token: access, refresh_token: token } = tokens;
-    if ((await tryAccess(mcpUrl, access)) !== 401) wrong.push('a revoked access token is back');
-    if ((await refresh(url, clientId, token)).status !== 400) wrong.push('a revoked refresh token is back');
+    if ((await statusOf(() => tryAccess(mcpUrl, access))) !== 401)
+      wrong.push('a revoked access token is back');
+    if ((await statusOf(() => refreshed(clientId, token))) !== 400)
+      wrong.push('a revoked refresh token is back');
   }
   const { verdict, known } = await administer(async (administration) => ({
     verdict: await administration.audit.verify(),
