@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
-import type { OtherReload } from './composition/cluster.ts';
+import type { OtherReload } from './cluster/relays.ts';
 import type { ReloadOutcome } from './composition/reload.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteStatus, RoutesChange } from './composition/served-routes.ts';

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { CircuitRelay, CircuitState } from '../gateway/index.ts';
 import type { Change, ChangeRelay } from '../mcp/protocol.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { NodeBus } from './bus.ts';
+import type { ClusterNode } from './node.ts';
 
 /**
  * Time by which a change that this node heard by itself may lie before the same change at another node, in milliseconds:
@@ -67,6 +70,66 @@ export function relayCircuits(bus: NodeBus, backend: string): CircuitRelay {
         const leftMs = openMs - ageMs;
         if (openMs === 0 || leftMs > 0)
           hear({ ...(account !== undefined && { account }), openMs: Math.max(0, leftMs) });
+      }),
+  };
+}
+
+/** The reload of another node. */
+export interface OtherReload {
+  id: string;
+  /** `host:port` for other nodes. */
+  address: string;
+  outcome: 'reloaded' | 'refused' | 'no answer';
+}
+
+/** Carries reloads to other nodes and back. */
+export interface ReloadRelay {
+  /** Makes the other nodes read their config files again. @returns the outcomes; none if this is the only node */
+  reloadOthers(): Promise<OtherReload[]>;
+  /**
+   * Calls back if another node was told to reload.
+   * @param reload returns whether the config file could be used
+   * @returns ends it
+   */
+  onReload(reload: () => boolean): () => void;
+}
+
+/** Maximum wait for the outcomes of other nodes, in milliseconds. */
+const reloadPatienceMs = 5_000;
+
+/** Carries reloads to other nodes, and their outcomes back. */
+export function relayReloads(
+  bus: NodeBus,
+  node: Pick<ClusterNode, 'id' | 'listOthers'>,
+  logger: Pick<Logger, 'warn'>,
+): ReloadRelay {
+  return {
+    async reloadOthers() {
+      // This node has reloaded already.
+      const others = await node.listOthers().catch((error: unknown) => {
+        logger.warn({ err: error }, 'other nodes could not be told to reload');
+        return [];
+      });
+      if (others.length === 0) return [];
+      const asked = randomUUID();
+      const outcomes = new Map<string, 'reloaded' | 'refused'>();
+      const { promise: allAnswered, resolve } = Promise.withResolvers<void>();
+      const stop = bus.on('reloaded', asked, (data) => {
+        const { id, isRefused } = data as { id: string; isRefused: boolean };
+        outcomes.set(id, isRefused ? 'refused' : 'reloaded');
+        if (others.every((other) => outcomes.has(other.id))) resolve();
+      });
+      const timer = setTimeout(resolve, reloadPatienceMs);
+      bus.post('reload', '', { asked });
+      await allAnswered;
+      clearTimeout(timer);
+      stop();
+      return others.map(({ id, address }) => ({ id, address, outcome: outcomes.get(id) ?? 'no answer' }));
+    },
+    onReload: (reload) =>
+      bus.on('reload', '', (data) => {
+        const { asked } = data as { asked: string };
+        bus.post('reloaded', String(asked), { id: node.id, isRefused: !reload() });
       }),
   };
 }

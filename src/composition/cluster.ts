@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
 import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
@@ -9,7 +8,8 @@ import {
   type NodePort,
   openNodePort,
 } from '../cluster/forwarding.ts';
-import { type ClusterNode, joinCluster } from '../cluster/node.ts';
+import { joinCluster } from '../cluster/node.ts';
+import { type ReloadRelay, relayReloads } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import { hashSessionId, type Peers, processOfSse } from '../mcp/index.ts';
@@ -56,7 +56,7 @@ export interface ClusterParts {
 }
 
 /** This process as a node of the installation. */
-export interface Cluster {
+export interface Cluster extends ReloadRelay {
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
   /** Returns the address of the client of a request, also of one that another node has forwarded. */
@@ -73,24 +73,8 @@ export interface Cluster {
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Makes the other nodes read their config files again. @returns the outcomes; none if this is the only node */
-  reloadOthers(): Promise<OtherReload[]>;
-  /**
-   * Calls back if another node was told to reload.
-   * @param reload returns whether the config file could be used
-   * @returns ends it
-   */
-  onReload(reload: () => boolean): () => void;
   /** Gives up all sessions, and leaves the other nodes. */
   close(): Promise<void>;
-}
-
-/** The reload of another node. */
-export interface OtherReload {
-  id: string;
-  /** `host:port` for other nodes. */
-  address: string;
-  outcome: 'reloaded' | 'refused' | 'no answer';
 }
 
 /**
@@ -222,46 +206,6 @@ function sessionOf({ headers, url = '' }: IncomingMessage): NamedSession | undef
   const ofStream = /[?&]sessionId=([^&#]{1,200})/.exec(url)?.[1];
   const nodeId = ofStream && processOfSse(ofStream);
   return nodeId === undefined || nodeId === '' ? undefined : { nodeId };
-}
-
-/** Maximum wait for the outcomes of other nodes, in milliseconds. */
-const reloadPatienceMs = 5_000;
-
-/** Carries reloads to other nodes, and their outcomes back. */
-function relayReloads(
-  bus: NodeBus,
-  node: Pick<ClusterNode, 'id' | 'listOthers'>,
-  logger: Pick<Logger, 'warn'>,
-): Pick<Cluster, 'reloadOthers' | 'onReload'> {
-  return {
-    async reloadOthers() {
-      // This node has reloaded already.
-      const others = await node.listOthers().catch((error: unknown) => {
-        logger.warn({ err: error }, 'other nodes could not be told to reload');
-        return [];
-      });
-      if (others.length === 0) return [];
-      const asked = randomUUID();
-      const outcomes = new Map<string, 'reloaded' | 'refused'>();
-      const { promise: allAnswered, resolve } = Promise.withResolvers<void>();
-      const stop = bus.on('reloaded', asked, (data) => {
-        const { id, isRefused } = data as { id: string; isRefused: boolean };
-        outcomes.set(id, isRefused ? 'refused' : 'reloaded');
-        if (others.every((other) => outcomes.has(other.id))) resolve();
-      });
-      const timer = setTimeout(resolve, reloadPatienceMs);
-      bus.post('reload', '', { asked });
-      await allAnswered;
-      clearTimeout(timer);
-      stop();
-      return others.map(({ id, address }) => ({ id, address, outcome: outcomes.get(id) ?? 'no answer' }));
-    },
-    onReload: (reload) =>
-      bus.on('reload', '', (data) => {
-        const { asked } = data as { asked: string };
-        bus.post('reloaded', String(asked), { id: node.id, isRefused: !reload() });
-      }),
-  };
 }
 
 /** Settings that each machine has for itself. */

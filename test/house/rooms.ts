@@ -231,7 +231,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'gatehouse-interface.ts',
     may: ['options.ts', 'settings', 'protected-server.ts'],
-    mayTypesOf: ['composition', 'crypto', 'observability', 'storage'],
+    mayTypesOf: ['cluster', 'composition', 'crypto', 'observability', 'storage'],
     neverPackages: [engine, ...nativePackages],
   },
   {

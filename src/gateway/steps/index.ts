@@ -71,18 +71,18 @@ export interface StepsOptions {
   nowMs?: () => number;
 }
 
-/** Steps that limit the wait of callers, and stop requests to a failing backend. */
-interface Guards {
+/** The steps of a backend, and their status for an operator. */
+export interface Steps {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;
   /** Releases the resources of the steps. */
   close(): void;
 }
 
-/** The steps of a backend, and their status for an operator. */
-export type Steps = Guards;
-
-/** Creates the guards of a backend: rejected credentials, the circuit breaker, the time limit. */
+/**
+ * Creates the steps of a backend that limit the wait of callers, and stop requests to it while it fails: rejected
+ * credentials, the circuit breaker, the time limit.
+ */
 export function createGuards({
   name,
   policy,
@@ -97,7 +97,7 @@ export function createGuards({
   'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal' | 'refusable' | 'circuits'
 > & {
   policy: Pick<Policy, 'breaker' | 'timeLimitSeconds' | 'longestSeconds'>;
-}): Guards {
+}): Steps {
   const { failures, windowSeconds, openSeconds } = policy.breaker;
   const breaker = createBreaker({
     name,

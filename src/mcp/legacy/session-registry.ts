@@ -183,8 +183,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       return undefined;
     }
     if (now() - stored.usedAt >= limits.idleSeconds) {
-      await forget(stored.key);
-      ownership?.release(stored.key);
+      await forget(key);
+      ownership?.release(key);
       return undefined;
     }
     const session = build(id, stored, true);
@@ -193,7 +193,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }),
       );
     } catch (error) {
-      ownership?.release(stored.key);
+      ownership?.release(key);
       throw error;
     }
     let isThere = false;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { leaseSeconds } from '../nodes.ts';
 import { StorageFault } from '../storage.ts';
-import { applicationName, type ConnectionOptions, driverOptions } from './connection/database.ts';
+import { applicationName, type ConnectionOptions, driverOptions, isAlive } from './connection/database.ts';
 import { versionOf } from './connection/migrate.ts';
 import { programSchema } from './connection/schema.ts';
 
@@ -31,8 +30,7 @@ async function untilUnused(client: pg.Client, { pooled = false }: ConnectionOpti
   const deadline = performance.now() + waiting.totalMs;
   for (;;) {
     const { rows } = await client.query<{ address: string; isNode: boolean }>(
-      `SELECT address, true AS "isNode" FROM nodes
-         WHERE beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'
+      `SELECT address, true AS "isNode" FROM nodes WHERE ${isAlive}
        UNION ALL
        SELECT coalesce(host(client_addr), 'this machine'), false FROM pg_stat_activity
          WHERE $1 AND datname = current_database() AND usename = current_user

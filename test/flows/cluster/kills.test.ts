@@ -42,6 +42,7 @@ it(
     const figures = describeLedger(ledger);
     if (process.env.GATEHOUSE_CLUSTER_KILL_SECONDS) process.stdout.write(`${kills} kills: ${figures}\n`);
     expect(wrong, figures).toEqual([]);
+    expect(ledger.unresumable, figures).toBe(0);
     expect(kills).toBeGreaterThan(1);
     expect(ledger.answered.length, figures).toBeGreaterThan(kills);
   },

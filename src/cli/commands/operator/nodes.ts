@@ -1,21 +1,10 @@
 import type { Command } from 'commander';
+import type { ListedNode } from '../../../storage/nodes.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../../output.ts';
 import { type InstallationOptions, isoTime, operatorCommand, withAdministration } from './installation.ts';
 
 interface NodesOptions extends InstallationOptions {
   json?: boolean;
-}
-
-/** A node, as it is shown. */
-interface Shown {
-  id: string;
-  address: string;
-  version: string;
-  startedAt: number;
-  isAlive: boolean;
-  settingsHash: string;
-  refusesFile: boolean;
-  sessions: number;
 }
 
 const heading = ['ID', 'ADDRESS', 'VERSION', 'STARTED', 'STATE', 'SETTINGS', 'SESSIONS'];
@@ -29,7 +18,7 @@ function row({
   settingsHash,
   refusesFile,
   sessions,
-}: Shown): string[] {
+}: ListedNode): string[] {
   const settings = settingsHash === '' ? '-' : settingsHash;
   return [
     id,
@@ -43,7 +32,7 @@ function row({
 }
 
 /** Lists what an operator should do about the nodes that are alive. */
-export function adviseOnNodes(nodes: readonly Shown[]): string[] {
+export function adviseOnNodes(nodes: readonly ListedNode[]): string[] {
   const alive = nodes.filter(({ isAlive }) => isAlive);
   const hashes = new Set(alive.map(({ settingsHash }) => settingsHash));
   const refusing = alive.filter(({ refusesFile }) => refusesFile);

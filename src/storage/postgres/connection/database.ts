@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { leaseSeconds } from '../../nodes.ts';
 import { StorageFault } from '../../storage.ts';
 import { toUnavailable } from './errors.ts';
 import { programSchema } from './schema.ts';
@@ -36,6 +37,9 @@ export const counterConnections = 3;
 
 /** Name of our connections; the schema that the program knows follows it behind a slash. */
 export const applicationName = 'gatehouse';
+
+/** Condition for rows of `nodes`. */
+export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
 
 /** Time to open a connection, and to answer a read, in milliseconds. */
 const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { leaseSeconds } from '../../nodes.ts';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
-import { applicationName, type ConnectionOptions, driverOptions } from './database.ts';
+import { applicationName, type ConnectionOptions, driverOptions, isAlive } from './database.ts';
 import { type Migration, migrationFolder, readMigrations } from './schema.ts';
 
 /** Settings of the server without which an acknowledged write could be lost, and the oldest version. */
@@ -160,7 +159,7 @@ async function findOlderProgram(
 ): Promise<string | undefined> {
   const { rows } = await client.query<{ place: string; schema: number }>(
     `SELECT 'The node ' || address || ' (version ' || version || ')' AS place, schema FROM nodes
-       WHERE beat_at > clock_timestamp() - interval '${leaseSeconds} seconds' AND schema < $1
+       WHERE ${isAlive} AND schema < $1
      UNION ALL
      SELECT 'A server or command on ' || coalesce(host(client_addr), 'this machine'), schema
        FROM (SELECT client_addr, substring(application_name FROM '^${applicationName}/([0-9]{1,9})$')::integer AS schema

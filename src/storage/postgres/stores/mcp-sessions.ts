@@ -7,9 +7,8 @@ import type {
   StoredSession,
 } from '../../mcp-sessions.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
-import type { Database } from '../connection/database.ts';
+import { type Database, isAlive } from '../connection/database.ts';
 import type { Transaction, Writer } from '../connection/writer.ts';
-import { isAlive } from './nodes.ts';
 
 /** Sessions recorded as used in one commit: small enough to not delay other writes. */
 const touchedAtOnce = 250;

@@ -1,19 +1,15 @@
 import {
   type ListedNode,
-  leaseSeconds,
   messageBatchSize,
   type NodeMessageStore,
   type NodeRow,
   type NodeStore,
 } from '../../nodes.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
-import type { Database } from '../connection/database.ts';
+import { type Database, isAlive } from '../connection/database.ts';
 import { ProgramTooOld } from '../connection/errors.ts';
 import { programSchema } from '../connection/schema.ts';
 import type { Writer } from '../connection/writer.ts';
-
-/** Condition for rows of `nodes`. */
-export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
 
 const columns = `nodes.id, address, version, started_at AS "startedAt", settings_hash AS "settingsHash",
   refuses_file AS "refusesFile"`;
