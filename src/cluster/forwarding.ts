@@ -212,6 +212,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       ],
     });
     let isConnected = false;
+    let isLost = false;
     const connecting = setTimeout(() => outgoing.destroy(new Error('the node did not answer')), connectMs);
     const connected = (): void => {
       isConnected = true;
@@ -225,9 +226,20 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     const watching = setInterval(async () => {
       // While the database does not answer, the own lease says for how long it may stay so.
       const isAlive = await node.find(to.id).then(Boolean, () => node.isCurrent());
-      if (!isAlive) outgoing.destroy(new Error('the node is not alive any more'));
+      if (isAlive) return;
+      isLost = true;
+      outgoing.destroy(new Error('the node is not alive any more'));
     }, aliveMs);
-    const fail = (error: Error): void => {
+    /** Returns whether the other node may have run what it was sent. One that has left had ended all requests before. */
+    const mayHaveRun = async (): Promise<boolean> =>
+      isConnected &&
+      incoming.method === 'POST' &&
+      (isLost ||
+        (await node.listOthers().then(
+          (others) => others.some(({ id }) => id === to.id),
+          () => true,
+        )));
+    const fail = async (error: Error): Promise<void> => {
       clearTimeout(connecting);
       clearInterval(watching);
       if (response.headersSent || response.destroyed) {
@@ -236,11 +248,10 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       }
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
-      // The other node may have run what it was sent: a client must not take it for refused, and send it again.
-      if (isConnected && incoming.method === 'POST') answerBroken(response);
-      else refuse(response);
+      const answer = (await mayHaveRun()) ? answerBroken : refuse;
+      if (!response.destroyed) answer(response);
     };
-    outgoing.once('error', fail);
+    outgoing.once('error', (error) => void fail(error));
     outgoing.once('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
         ...forwardedHeaders(answer),

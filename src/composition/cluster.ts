@@ -187,12 +187,13 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     async close() {
       isStopping = true;
       endServing();
-      nodePort.close();
       forwarding.close();
       await bus.close();
       await node
         .leave()
         .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
+      // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
+      nodePort.close();
     },
   };
 }

@@ -32,6 +32,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
     ownerOf: async (session: string) => (session === 'elsewhere' ? owner : undefined),
     forgetOwner: (session: string) => void forgotten.push(session),
     find: async () => owner,
+    listOthers: async () => [owner],
     ...more,
   } as ClusterNode;
   const forwarding = forwardSessions({
@@ -103,6 +104,20 @@ describe('a request', () => {
         ...{ custom: 'c', from: '203.0.113.7', length: body.length },
       },
     ]);
+  });
+
+  it('whose connection breaks at the other node may have taken effect: 502 without Retry-After, but 503 if that node has left', async () => {
+    const other = await openPort((incoming) => void incoming.socket.destroy());
+    const { url } = await startPublic(other.port);
+    const { url: afterwards } = await startPublic(other.port, { listOthers: async () => [] });
+    for (const [to, method, status, retryAfter] of [
+      [url, 'POST', 502, null],
+      [url, 'GET', 503, '1'],
+      [afterwards, 'POST', 503, '1'],
+    ] as const) {
+      const response = await fetch(to, { method, headers: elsewhere });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, retryAfter]);
+    }
   });
 
   it('for no session, or one of nobody else, is served here, and the address that it claims to be forwarded for does not count', async () => {

@@ -23,6 +23,7 @@ describe('nodes as processes', () => {
     expect((await session.post(list)).status).toBe(200);
 
     first.program.process.kill('SIGKILL');
+    await first.program.ended;
     const killedAt = performance.now();
     const { response, statuses } = await untilServed(session, list);
     expect([response.status, [...statuses]]).toEqual([200, [503]]);
