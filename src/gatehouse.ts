@@ -35,7 +35,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
-import { startKeyRotation, startSweeper } from './composition/upkeep.ts';
+import { composeLedger, startKeyRotation, startSweeper } from './composition/upkeep.ts';
 import {
   composeBond,
   composeCallerApi,
@@ -80,6 +80,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
+  const ledger = composeLedger(shared);
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
@@ -135,7 +136,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, ledger, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -165,7 +166,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     authorizationServer: authorizationServer.middleware,
   });
   const stopKeyRotation = startKeyRotation({ ...shared, keyRing, lifetimes, box });
-  const stopSweeping = startSweeper({ storage, audit: settings.audit, logger, now });
+  const stopSweeping = startSweeper(shared);
 
   const replaceRoutes = (others: SettingsInput['routes']): RoutesChange => {
     const next = parseSettings({ ...input, routes: others });
@@ -212,6 +213,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       objects.close();
       await bond.close();
       await limiters.close();
+      await ledger?.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

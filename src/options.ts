@@ -8,6 +8,7 @@ import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './sett
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
+  callSettings,
   clusterSettings,
   dangerousSettings,
   listenSettings,
@@ -67,6 +68,7 @@ const settings = z.strictObject({
   mcp: mcpSettings,
   rotation: rotationSettings,
   audit: auditSettings,
+  calls: callSettings,
   log: logSettings,
   metrics: metricsSettings,
   dangerously: dangerousSettings,

@@ -6,7 +6,10 @@ import {
   startKeyCare,
 } from '../authorization-server/index.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
+import { failureOutcomes } from '../gateway/index.ts';
+import { createLedger, type Ledger } from '../ledger/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { day } from '../settings/limits.ts';
@@ -17,8 +20,11 @@ const sweepIntervalMs = 60_000;
 
 /** Options of {@link startSweeper}. */
 export interface SweeperOptions {
-  storage: Pick<Storage, 'sweepExpired'> & { audit: Pick<Storage['audit'], 'prune'> };
-  audit: Settings['audit'];
+  storage: Pick<Storage, 'sweepExpired'> & {
+    audit: Pick<Storage['audit'], 'prune'>;
+    calls: Pick<Storage['calls'], 'prune'>;
+  };
+  settings: Pick<Settings, 'audit' | 'calls'>;
   logger: Pick<Logger, 'warn'>;
   /** Epoch seconds. */
   now: () => number;
@@ -28,16 +34,55 @@ export interface SweeperOptions {
  * Removes expired rows each minute. Does not keep the process alive.
  * @returns stops it
  */
-export function startSweeper({ storage, audit, logger, now }: SweeperOptions): () => void {
+export function startSweeper({ storage, settings, logger, now }: SweeperOptions): () => void {
+  const { audit, calls } = settings;
   const sweep = async (): Promise<void> => {
     await storage.sweepExpired(now());
     await storage.audit.prune({ before: now() - audit.keepDays * day, maxRows: audit.maxEvents });
   };
+  const sweepCalls = async (): Promise<void> => {
+    if (calls.store === 'off') return;
+    const before = (days: number): number => (now() - days * day) * 1000;
+    await storage.calls.prune({
+      before: before(calls.keepDays),
+      maxRows: calls.maxCalls,
+      hoursBefore: before(calls.keepHoursDays),
+    });
+  };
   const timer = setInterval(() => {
     sweep().catch((error) => logger.warn({ err: error }, 'expired rows could not be removed'));
+    sweepCalls().catch((error) => logger.warn({ err: error }, 'expired calls could not be removed'));
   }, sweepIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** Parts of {@link composeLedger}. */
+export interface LedgerParts {
+  storage: Pick<Storage, 'calls'>;
+  settings: Pick<Settings, 'calls'>;
+  keys: KeySet;
+  auditTrail: Pick<AuditTrail, 'note'>;
+  logger: Logger;
+}
+
+/** Composes the writing side of the call ledger. @returns undefined if the settings record no calls */
+export function composeLedger({
+  storage,
+  settings,
+  keys,
+  auditTrail,
+  logger,
+}: LedgerParts): Ledger | undefined {
+  if (settings.calls.store === 'off') return undefined;
+  return createLedger({
+    store: storage.calls,
+    keys,
+    reasons: failureOutcomes,
+    audit: (event, details) => auditTrail.note(event, details),
+    logger,
+    nowMs: () => Date.now(),
+  });
 }
 
 /** Parts of {@link startKeyRotation}. */

@@ -5,6 +5,7 @@ import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { loggable } from '../observability/loggable.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
+import { type CallRecorder, type FinishedCall, ledgerUnavailable, RecordedCalls } from './calls.ts';
 import {
   checkAccept,
   checkContentLength,
@@ -19,6 +20,7 @@ import { createCallLimit, createStreamLimit } from './http/limits.ts';
 import { createPulse, NodeReply } from './http/node-reply.ts';
 import {
   closing,
+  codeOfRefusal,
   isRefusal,
   type Refusal,
   sendRefusal,
@@ -157,7 +159,16 @@ function koaMiddleware({
     const { method, req, res } = ctx;
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
     const { headers } = req;
-    const exchange: Exchange = { method, headers, query: ctx.querystring, body: req, authInfo, reply };
+    const { requestId } = ctx.state;
+    const exchange: Exchange = {
+      method,
+      headers,
+      query: ctx.querystring,
+      body: req,
+      authInfo,
+      reply,
+      requestId,
+    };
     if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
       const refusal = await serve(exchange);
@@ -222,6 +233,8 @@ export interface McpTransportsOptions {
   requestLimit?: RequestLimit;
   /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
   toolCallLimit?: ToolCallLimit;
+  /** Records calls; none is recorded without it. */
+  calls?: CallRecorder;
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
@@ -369,13 +382,36 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
     };
   };
+  const recorder = options.calls;
+  /** Records the calls of a body, its refusal included. */
+  const recorded = <Body extends Posted | undefined>(
+    transport: FinishedCall['transport'],
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+  ): typeof serve => {
+    if (!recorder) return serve;
+    return async (exchange, posted) => {
+      const found = posted && new RecordedCalls(recorder, transport, exchange, posted);
+      if (!found?.hasCalls) return serve(exchange, posted);
+      if (!recorder.isReady()) return ledgerUnavailable;
+      exchange.calls = found;
+      try {
+        const refusal = await found.run(() => serve(exchange, posted));
+        if (refusal) found.refuse(refusal, codeOfRefusal(refusal));
+        return refusal;
+      } catch (error) {
+        if (error instanceof ServedElsewhere) found.discard();
+        else found.fail();
+        throw error;
+      }
+    };
+  };
   const serveRest = withPreflight(
     {
       checkMethod: ({ method }) => checkRestMethod(method),
       checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
       body,
     },
-    bounded(rest),
+    recorded('rest', bounded(rest)),
   );
   let isClosing = false;
 
@@ -408,14 +444,14 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     streamableHttp: enter(
       createDispatch(
         {
-          legacy: untilStopped(bounded(legacy)),
-          modern: bounded(modern.serve),
+          legacy: untilStopped(recorded('http', bounded(legacy))),
+          modern: recorded('http', bounded(modern.serve)),
         },
         body,
       ),
     ),
     sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
-    messages: enter(withPreflight({ ...only('POST'), body }, bounded(sse.post))),
+    messages: enter(withPreflight({ ...only('POST'), body }, recorded('sse', bounded(sse.post)))),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);

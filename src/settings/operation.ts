@@ -76,6 +76,24 @@ export const auditSettings = z
   .prefault({})
   .describe('The audit log in the database: gatehouse audit shows, exports and verifies it.');
 
+/** Settings: the call ledger. */
+export const callSettings = z
+  .strictObject({
+    store: z
+      .enum(['database', 'off'])
+      .default('database')
+      .describe('database records calls in a file or schema of its own; off records none'),
+    keepDays: z.int().min(1).max(3650).default(30).describe('retention of calls, in days'),
+    maxCalls: z
+      .int()
+      .min(1000)
+      .default(5_000_000)
+      .describe('maximum number of calls, about 300 bytes each; the oldest are dropped first'),
+    keepHoursDays: z.int().min(1).max(3650).default(400).describe('retention of the sums by hour, in days'),
+  })
+  .prefault({})
+  .describe('The call ledger: who called what. gatehouse calls lists, counts, exports and verifies it.');
+
 /** Settings: the log. */
 export const logSettings = z
   .strictObject({

@@ -2,6 +2,7 @@ import type { AccountStore, IdentityStore, OneTimeCodeStore, PasskeyStore } from
 import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
+import type { CallStore } from './calls.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { CounterStore } from './counters.ts';
 import type { McpSessionStores } from './mcp-sessions.ts';
@@ -15,6 +16,8 @@ export interface Storage {
   audit: AuditStore;
   backendCredentials: BackendCredentialStore;
   backendObjects: BackendObjectStore;
+  /** Who called what. It may fail by itself: nothing else depends on it. */
+  calls: CallStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
   /**

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { RecordedCalls } from '../calls.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { JsonReply, Refusal } from './refusal.ts';
 
@@ -16,6 +17,12 @@ export interface Exchange {
   reply: Reply;
   /** True if another process has counted the request, and has forwarded it here. */
   isCounted?: boolean;
+  /** `X-Request-Id` of the response; absent if nobody names requests. */
+  requestId?: string;
+  /** Length of the body, once it was read. */
+  bytes?: number;
+  /** The calls of the body, for the ledger; absent if none is recorded. */
+  calls?: RecordedCalls;
   /** The body once it was read, if another process may have to answer the request. */
   sent?: Buffer;
 }
