@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createSealedBox, type SealedBox } from './sealed-box.ts';
 import { equalSecrets, keyedDigest } from './secret.ts';
 
 /** The sealed part of a batch of calls. */
@@ -121,4 +122,17 @@ export function checkCallChain(
       return faults;
     },
   };
+}
+
+/**
+ * Creates the box for kept arguments. Its key does not rotate, as rows are never written again.
+ * @param key of the audit log
+ */
+export function createArgumentsBox(key: string): SealedBox {
+  return createSealedBox([{ id: 'calls', key: keyedDigest(key, 'sealed call arguments') }]);
+}
+
+/** Returns the context under which the arguments of a call are sealed. */
+export function contextOfArguments({ at, requestId }: { at: number; requestId: string }): string {
+  return JSON.stringify(['call arguments', at, requestId]);
 }

@@ -1,8 +1,1 @@
-export type { ArgumentKeeping } from './arguments.ts';
-export {
-  argumentsBox,
-  contextOfArguments,
-  createLedger,
-  type Ledger,
-  type RouteRecording,
-} from './ledger.ts';
+export { createLedger, type Ledger, type RouteRecording } from './ledger.ts';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KeySet } from '../crypto/key-schedule.ts';
-import { createSealedBox, type SealedBox } from '../crypto/sealed-box.ts';
+import { contextOfArguments, createArgumentsBox } from '../crypto/call-chain.ts';
+import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
 import { loggable } from '../observability/loggable.ts';
@@ -70,24 +71,11 @@ interface Waiting {
   settle?: (isStored: boolean) => void;
 }
 
-/**
- * Returns the box for kept arguments. Its key does not rotate, as rows are never written again.
- * @param keys holds the key of the audit log
- */
-export function argumentsBox({ audit }: Pick<KeySet, 'audit'>): SealedBox {
-  return createSealedBox([{ id: 'calls', key: keyedDigest(audit, 'sealed call arguments') }]);
-}
-
-/** Returns the context under which the arguments of a call are sealed. */
-export function contextOfArguments({ at, requestId }: Pick<CallEntry, 'at' | 'requestId'>): string {
-  return JSON.stringify(['call arguments', at, requestId]);
-}
-
 /** Creates the writing side of the ledger: calls wait for a common commit, behind their responses. */
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, keys, reasons, audit, logger, nowMs, batchMs = 100 } = options;
   const writer = `${hostname()}:${process.pid}:${randomBytes(6).toString('base64url')}`;
-  const box = argumentsBox(keys);
+  const box = createArgumentsBox(keys.audit);
   const hashKey = keyedDigest(keys.audit, 'call arguments');
   let waiting: Waiting[] = [];
   let lost = 0;
@@ -185,6 +173,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     recorderFor(route, recording, credentials) {
       const toEntry = entryWriter({ route: route || '/', recording, credentials, reasons, box, hashKey });
       return {
+        isRequired: recording.required,
         isReady: () => !recording.required || failures === 0,
         record(call) {
           const entry = toEntry(call);

@@ -62,6 +62,8 @@ export type CallEnding =
 
 /** Takes the calls of an endpoint. */
 export interface CallRecorder {
+  /** True if a response is sent only once its call is recorded; otherwise calls are recorded behind it. */
+  readonly isRequired: boolean;
   /** Returns false if each call must be recorded, and none can be at present. */
   isReady(): boolean;
   /**
@@ -143,11 +145,13 @@ export class RecordedCalls {
    */
   answer(message: Message, send: (message: Message) => void, refusal?: string): void {
     const { id, result, error } = message as Message & { result?: unknown; error?: JsonRpcError };
+    const isLate = !this.#recorder.isRequired;
+    if (isLate) send(message);
     const stored = this.#finish(id, endingOf(result, error, refusal), textLength(result ?? error));
-    if (!stored) return send(message);
-    void stored.then((isStored) =>
-      send(isStored ? message : ({ jsonrpc: '2.0', id, error: notRecorded } as Message)),
-    );
+    if (isLate) return;
+    const failed = { jsonrpc: '2.0', id, error: notRecorded } as Message;
+    if (stored) void stored.then((isStored) => send(isStored ? message : failed));
+    else send(message);
   }
 
   /**

@@ -162,6 +162,8 @@ export interface CallQuery {
   until?: number;
   /** Only calls after this position. */
   afterSeq?: number;
+  /** Only calls up to this position. */
+  untilSeq?: number;
 }
 
 /** Where a page of calls continues: the last call of the page before. */

@@ -269,8 +269,8 @@ class SseSession implements Listener {
 
   hear(message: Message): void {
     const isAnswer = message.method === undefined && message.id !== undefined;
-    if (isAnswer) return this.#record(message.id as RequestId, message, (told) => this.#sendAnswer(told));
-    if (this.#held && this.#running.size === 0) this.#hold(message, this.#held);
+    if (isAnswer) this.#record(message.id as RequestId, message, (told) => this.#sendAnswer(told));
+    else if (this.#held && this.#running.size === 0) this.#hold(message, this.#held);
     else this.#options.stream.send(JSON.stringify(message));
   }
 

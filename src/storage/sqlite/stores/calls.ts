@@ -311,11 +311,12 @@ function timesOf(db: Database.Database, query: CallQuery, group: CallCount['grou
 type Rule = [string, ...unknown[]];
 
 function conditionsOf(query: CallQuery, further: readonly Rule[] = []): { where: string; values: unknown[] } {
-  const { since, until, afterSeq, ...equal } = query;
+  const { since, until, afterSeq, untilSeq, ...equal } = query;
   const rules: Rule[] = [
     ['at >= ?', since],
     ['at < ?', until],
     ['seq > ?', afterSeq],
+    ['seq <= ?', untilSeq],
     ...Object.entries(equal).map(([name, value]): Rule => [`${callColumns[name as CallGroup]} = ?`, value]),
   ];
   const given = [...rules.filter(([, value]) => value !== undefined), ...further];
