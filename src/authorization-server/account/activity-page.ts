@@ -1,7 +1,7 @@
-import type { CallCursor, CallQuery, CallStore } from '../../storage/calls.ts';
+import type { CallCount, CallCursor, CallQuery, CallStore } from '../../storage/calls.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 import { showPage } from '../interactions/page.ts';
-import { type AppActivity, renderActivity } from '../views/account/activity.ts';
+import { type AppActivity, renderActivity, type UsedTarget } from '../views/account/activity.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
 import { PageMissing, type PersonalRequest } from './account-request.ts';
 import type { ConnectedApps } from './connected-apps.ts';
@@ -52,22 +52,17 @@ async function readActivity(
   };
   try {
     const rows = await calls.list(query, pageLength + 1, readCursor(ctx.query.before));
-    const counts = await calls.count(query, { by: ['route', 'method', 'target'], limit: maxTargets + 1 });
-    const used = await calls.count(query, { by: ['credential'], limit: maxTargets });
+    const by = ['route', 'method', 'target', 'credential'] as const;
+    // Read once, as a person may have many calls.
+    const counts = await calls.count(query, { by, limit: 10 * maxTargets });
+    const targets = sumTargets(counts);
     const shown = rows.slice(0, pageLength);
     const last = shown.at(-1);
     return {
       isUnavailable: false,
-      targets: counts.slice(0, maxTargets).map(({ group, lastAt, ...count }) => ({
-        ...count,
-        name: group.target ?? group.method ?? '',
-        route: group.route ?? '',
-        lastAt: Math.floor(lastAt / 1000),
-      })),
-      hasMoreTargets: counts.length > maxTargets,
-      credentials: used.flatMap(({ group: { credential }, calls: count }) =>
-        (credential ?? '').split(',').flatMap((name) => (name === '' ? [] : [{ name, calls: count }])),
-      ),
+      targets: targets.slice(0, maxTargets),
+      hasMoreTargets: targets.length > maxTargets,
+      credentials: sumCredentials(counts),
       calls: shown.map(({ at, target, method, route, outcome, reason }) => ({
         at: Math.floor(at / 1000),
         name: target ?? method,
@@ -85,6 +80,31 @@ async function readActivity(
     const nothing = { targets: [], hasMoreTargets: false, credentials: [], calls: [], older: undefined };
     return { isUnavailable: true, ...nothing };
   }
+}
+
+/** Sums calls by tool, the most frequent first; the calls of a tool may have used several credentials. */
+function sumTargets(counts: readonly CallCount[]): UsedTarget[] {
+  const sums = new Map<string, UsedTarget>();
+  for (const { group, calls, failed, refused, lastAt } of counts) {
+    const name = group.target ?? group.method ?? '';
+    const route = group.route ?? '';
+    const key = JSON.stringify([route, group.method, name]);
+    const sum = sums.get(key) ?? { name, route, calls: 0, failed: 0, refused: 0, lastAt: 0 };
+    sums.set(key, {
+      ...{ name, route, calls: sum.calls + calls, failed: sum.failed + failed, refused: sum.refused + refused },
+      lastAt: Math.max(sum.lastAt, Math.floor(lastAt / 1000)),
+    });
+  }
+  return [...sums.values()].sort((a, b) => b.calls - a.calls);
+}
+
+/** Sums calls by the upstreams and keys that servers got for them. */
+function sumCredentials(counts: readonly CallCount[]): AppActivity['credentials'] {
+  const sums = new Map<string, number>();
+  for (const { group, calls } of counts)
+    for (const name of (group.credential ?? '').split(','))
+      if (name !== '') sums.set(name, (sums.get(name) ?? 0) + calls);
+  return [...sums].map(([name, calls]) => ({ name, calls }));
 }
 
 /** Reads the place at which a page continues; the newest calls for anything else. */
