@@ -28,7 +28,7 @@ export interface ResolvedRoute {
   path: string;
   /** Changes if any setting of the route changes, or a file that it names. */
   fingerprint: string;
-  /** What the call ledger keeps of its calls. */
+  /** Settings of its calls in the call ledger. */
   recording: RouteRecording;
   /** Upstreams and personal credentials that its backends get, by the key of the backend; empty for the only one. */
   credentials: ReadonlyMap<string, string>;

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import type { SealedBox } from '../crypto/sealed-box.ts';
-import { loggable } from '../observability/loggable.ts';
 
 /** Arguments of a call. */
 export type CallArguments = Readonly<Record<string, unknown>>;
@@ -43,10 +42,15 @@ export function hashArguments(key: string, given: CallArguments): string {
   return createHmac('sha256', key).update(canonicalJson(given)).digest().toString('base64url', 0, 16);
 }
 
+/** Returns the beginning of a foreign text, without control characters and lone surrogates. */
+export function shortText(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/\p{C}/gu, '\u{fffd}');
+}
+
 /** Returns the names of the top-level arguments, joined by commas and shortened. */
 export function namesOfArguments(given: CallArguments): string {
   const names = Object.keys(given);
-  const shown = names.slice(0, maxNames).map((name) => String(loggable(name)).slice(0, maxNameLength));
+  const shown = names.slice(0, maxNames).map((name) => shortText(name, maxNameLength));
   return [...shown, ...(names.length > maxNames ? ['…'] : [])].join(',');
 }
 

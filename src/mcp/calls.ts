@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import type { Exchange, Posted } from './http/exchange.ts';
+import { headerOf } from './http/dispatch.ts';
+import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
@@ -54,7 +55,7 @@ export interface FinishedCall {
   ending: CallEnding;
 }
 
-/** How a call ended. A response of a tool may also be `tool_error`. */
+/** The end of a call. */
 export type CallEnding =
   | { kind: 'result' | 'tool_error' | 'input_required' | 'cancelled' }
   | { kind: 'refused'; reason: string; code?: number }
@@ -99,7 +100,7 @@ const notRecorded: JsonRpcError = {
 export const ledgerUnavailable: Refusal = { reason: 'ledger_unavailable', headers: { 'Retry-After': '5' } };
 
 /** The calls of one body, until they are over. Each is recorded once. */
-export class RecordedCalls {
+export class RecordedCalls implements ExchangeCalls {
   readonly #recorder: CallRecorder;
   readonly #exchange: Exchange;
   readonly #transport: FinishedCall['transport'];
@@ -131,18 +132,12 @@ export class RecordedCalls {
     return only && others.length === 0 ? current.run(only.notes, work) : work();
   }
 
-  /** Runs the handling of one message of the body, so that notes are added to it. */
   runMessage(message: Message, work: () => void): void {
     const call = message.id === undefined ? undefined : this.#open.get(message.id);
     if (call && this.#open.size > 1) current.run(call.notes, work);
     else work();
   }
 
-  /**
-   * Takes the response to a request, and sends it.
-   * @param send called once; later if the record must be durable first
-   * @param refusal reason if the response is a refusal
-   */
   answer(message: Message, send: (message: Message) => void, refusal?: string): void {
     const { id, result, error } = message as Message & { result?: unknown; error?: JsonRpcError };
     const isLate = !this.#recorder.isRequired;
@@ -154,10 +149,6 @@ export class RecordedCalls {
     else send(message);
   }
 
-  /**
-   * Takes the responses to the requests of a body. Calls without a response were cancelled.
-   * @returns the responses to send
-   */
   async answerAll(messages: readonly Message[]): Promise<Message[]> {
     const answered = messages.map(
       (message) => new Promise<Message>((resolve) => this.answer(message, resolve)),
@@ -166,12 +157,10 @@ export class RecordedCalls {
     return Promise.all(answered);
   }
 
-  /** The client cancelled a request, or nobody waits for its response. */
   cancel(id: RequestId): void {
     void this.#finish(id, { kind: 'cancelled' }, 0);
   }
 
-  /** Nobody waits for the other responses of the body. */
   cancelRest(): void {
     for (const id of this.#open.keys()) this.cancel(id);
   }
@@ -197,7 +186,7 @@ export class RecordedCalls {
     this.#open.delete(id);
     const { method, params } = call.request;
     const { authInfo, headers, bytes = 0, requestId = '' } = this.#exchange;
-    const version = headers['mcp-protocol-version'];
+    const version = headerOf(headers, 'mcp-protocol-version');
     return this.#recorder.record({
       at: this.#at,
       ms: performance.now() - this.#started,

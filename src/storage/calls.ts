@@ -166,7 +166,7 @@ export interface CallQuery {
   untilSeq?: number;
 }
 
-/** Where a page of calls continues: the last call of the page before. */
+/** The last call of a page, behind which the next page continues. */
 export type CallCursor = Pick<CallRow, 'at' | 'seq'>;
 
 /** Columns by which calls are counted. */
@@ -213,7 +213,7 @@ export interface CallTimes {
   p99: number;
 }
 
-/** How calls are counted. */
+/** Options for counting calls. */
 export interface CallCounting {
   by: readonly CallGroup[];
   /** Maximum number of groups; the most frequent are returned. */

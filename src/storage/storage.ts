@@ -16,7 +16,7 @@ export interface Storage {
   audit: AuditStore;
   backendCredentials: BackendCredentialStore;
   backendObjects: BackendObjectStore;
-  /** Who called what. It may fail by itself: nothing else depends on it. */
+  /** The call ledger. It may fail by itself: nothing else depends on it. */
   calls: CallStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;

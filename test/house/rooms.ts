@@ -59,6 +59,13 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'ledger',
+    doors: ['ledger/index.ts'],
+    may: ['crypto', 'observability'],
+    mayTypesOf: ['mcp', 'storage'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'client',
     doors: [
       'client/index.ts',
@@ -221,6 +228,7 @@ export const rooms: readonly Room[] = [
       'upstream',
       'app',
       'cluster',
+      'ledger',
       ...doors,
       'options.ts',
       'settings',

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
-import type { CallRecord, CallsVerdict } from '../../../authorization-server/administration/calls.ts';
 import {
   type CallCount,
   type CallGroup,
@@ -16,6 +15,8 @@ import { type CommandIo, formatJson, formatTable, jsonLine, printableLine, proce
 import { type InstallationOptions, operatorCommand, withAdministration } from './installation.ts';
 
 type Administration = ReturnType<typeof createAdministration>;
+type CallRecord = Awaited<ReturnType<Administration['calls']['list']>>[number];
+type CallsVerdict = Awaited<ReturnType<Administration['calls']['verify']>>;
 
 /** Options that select calls. */
 interface Filter extends InstallationOptions {
