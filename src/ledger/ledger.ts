@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KeySet } from '../crypto/key-schedule.ts';
 import { contextOfArguments, createArgumentsBox } from '../crypto/call-chain.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
-import { type ArgumentKeeping, hashArguments, namesOfArguments, sealArguments, shortText } from './arguments.ts';
+import {
+  type ArgumentKeeping,
+  hashArguments,
+  namesOfArguments,
+  sealArguments,
+  shortText,
+} from './arguments.ts';
 
 /** Settings of a route for its calls. */
 export interface RouteRecording extends ArgumentKeeping {

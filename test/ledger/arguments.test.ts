@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../src/collections/exact-json.ts';
 import { createArgumentsBox } from '../../src/crypto/call-chain.ts';
-import {
-  canonicalJson,
-  hashArguments,
-  namesOfArguments,
-  sealArguments,
-} from '../../src/ledger/arguments.ts';
+import { canonicalJson, hashArguments, namesOfArguments, sealArguments } from '../../src/ledger/arguments.ts';
 
 describe('The canonical text of arguments', () => {
   it('is the same whatever the order of the members, and differs for any other value', () => {
@@ -40,8 +35,15 @@ describe('The names of arguments', () => {
 
 describe('Kept arguments', () => {
   const box = createArgumentsBox('key');
-  const given = { owner: 'ada', title: 'a secret', list: [{ id: 7, token: 'canary' }], flag: true, none: null };
-  const opened = (sealed: Uint8Array | null): unknown => JSON.parse(box.open(sealed ?? new Uint8Array(), 'place'));
+  const given = {
+    owner: 'ada',
+    title: 'a secret',
+    list: [{ id: 7, token: 'canary' }],
+    flag: true,
+    none: null,
+  };
+  const opened = (sealed: Uint8Array | null): unknown =>
+    JSON.parse(box.open(sealed ?? new Uint8Array(), 'place'));
 
   it('are none by default', () => {
     expect(sealArguments(given, { arguments: 'hash', keep: [] }, box, 'place')).toBeNull();

@@ -70,7 +70,8 @@ describe('The ledger', () => {
   it('writes calls together, behind their responses, and anchors its chain in the audit log', async () => {
     const { ledger, rows, store, events } = await start();
     const recorder = ledger.recorderFor('', hashOnly, new Map());
-    for (let at = 0; at < 300; at++) expect(recorder.record(finished({ requestId: `r${at}` }))).toBeUndefined();
+    for (let at = 0; at < 300; at++)
+      expect(recorder.record(finished({ requestId: `r${at}` }))).toBeUndefined();
     await expect.poll(async () => (await rows()).length).toBe(300);
     expect((await store.seals(0, 100)).length).toBeLessThanOrEqual(3);
     expect((await rows())[0]).toMatchObject({

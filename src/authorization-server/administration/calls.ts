@@ -134,7 +134,11 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
     async showArguments(seq: number): Promise<unknown> {
       const [row] = await calls.read({ afterSeq: seq - 1 }, 1);
       if (row?.seq !== seq || row.arguments === null) return undefined;
-      await record('calls.arguments_shown', { seq: String(seq), accountId: row.account, clientId: row.client });
+      await record('calls.arguments_shown', {
+        seq: String(seq),
+        accountId: row.account,
+        clientId: row.client,
+      });
       return JSON.parse(createArgumentsBox(key()).open(row.arguments, contextOfArguments(row))) as unknown;
     },
     /** Checks that no call was changed, removed or added, by the chain of batches and its marks in the audit log. */

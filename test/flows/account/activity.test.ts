@@ -19,7 +19,9 @@ beforeAll(async () => {
 afterAll(() => gatehouse.stop());
 
 /** Logs a person in, connects an app, and returns the address of the page of what it did. */
-async function connect(person = ada): Promise<{ href: string; visitor: ReturnType<typeof createVisitor>; client: string }> {
+async function connect(
+  person = ada,
+): Promise<{ href: string; visitor: ReturnType<typeof createVisitor>; client: string }> {
   const visitor = createVisitor();
   const { client_id: client } = await register(gatehouse.url, { client_name: 'An <app>' });
   await obtainTokens(gatehouse, { visitor, person, clientId: client });
@@ -46,7 +48,8 @@ it('A person sees the calls of an app by tool, its refusals, the accounts that i
   expect(html.match(/took too long/g)?.length).toBe(3);
   const [, older = ''] = /href="([^"]*before=[^"]*)"/.exec(html) ?? [];
   const next = (await visitor.open(older.replaceAll('&amp;', '&'))).html;
-  const lines = (page: string): number => page.split('Each call, the newest first')[1]?.split('<li').length ?? 0;
+  const lines = (page: string): number =>
+    page.split('Each call, the newest first')[1]?.split('<li').length ?? 0;
   expect([lines(html), lines(next)]).toEqual([51, 11]);
   expect(next).not.toContain('Older calls');
 });

@@ -27,11 +27,18 @@ beforeAll(async () => {
   account = (await gatehouse.administration.accounts.list())[0]?.id ?? '';
   const now = Date.now();
   const add = async (...entries: Partial<CallEntry>[]): Promise<void> => {
-    const batch = entries.map((entry, at) => recordedCall(4 + 20 * at, { account, at: now - 1000 - at, ...entry }));
+    const batch = entries.map((entry, at) =>
+      recordedCall(4 + 20 * at, { account, at: now - 1000 - at, ...entry }),
+    );
     await gatehouse.storage.calls.append({ calls: batch, lost: 0, gap: null }, now, false);
   };
   await add(
-    { target: 'delete_all', client: 'rogue', at: now - day, requestId: '11111111-2222-3333-4444-555555555555' },
+    {
+      target: 'delete_all',
+      client: 'rogue',
+      at: now - day,
+      requestId: '11111111-2222-3333-4444-555555555555',
+    },
     { target: 'read', client: 'good', revision: '2025-03-26', backend: 'files', ms: 100 },
     { target: 'read', client: 'good', backend: 'files', ms: 900, outcome: 'error', reason: 'backend_failed' },
     { target: 'read', client: 'good', account: 'acct_other', argumentsHash: 'SameSameSameSameSameSa' },
@@ -78,9 +85,9 @@ describe('An operator asks with one command', () => {
   });
 
   it('whose credentials a backend rejected', async () => {
-    expect(await calls('summary', '--by', 'account,backend', '--reason', 'backend_wants_login')).toMatchObject([
-      { group: { account, backend: 'mail' }, calls: 1 },
-    ]);
+    expect(
+      await calls('summary', '--by', 'account,backend', '--reason', 'backend_wants_login'),
+    ).toMatchObject([{ group: { account, backend: 'mail' }, calls: 1 }]);
   });
 
   it('what a client did between two times', async () => {
@@ -117,7 +124,10 @@ describe('The commands', () => {
     expect(stdout).toMatch(/^SEQ +TIME +ACCOUNT +CLIENT +ROUTE +CALL +OUTCOME +MS\n/);
     expect(stdout).toContain('refused (not_allowed)');
     const missing = await runGatehouse(['calls', 'show', '999', ...place]);
-    expect([missing.code, missing.stderr]).toEqual([expect.any(Number), expect.stringContaining('no such call')]);
+    expect([missing.code, missing.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('no such call'),
+    ]);
     expect(missing.code).not.toBe(0);
     const wrong = await runGatehouse(['calls', 'summary', '--by', 'weather', ...place]);
     expect(wrong.stderr).toContain('Columns are account, client');
@@ -125,7 +135,10 @@ describe('The commands', () => {
 
   it('export a line for each call, in the order in which they ended', async () => {
     const { stdout } = await runGatehouse(['calls', 'export', '--client', 'good', ...place]);
-    const lines = stdout.trim().split('\n').map((line) => JSON.parse(line) as { seq: number });
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { seq: number });
     expect(lines.map(({ seq }) => seq)).toEqual([2, 3, 4, 5]);
   });
 });

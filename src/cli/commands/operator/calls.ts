@@ -88,7 +88,9 @@ function rowOf(call: CallRecord): string[] {
 
 /** Registers `gatehouse calls list|show|summary|export|verify`. */
 export function registerCalls(program: Command, io: CommandIo = processIo()): void {
-  const calls = program.command('calls').description('call ledger of your server: who called what, and how it went');
+  const calls = program
+    .command('calls')
+    .description('call ledger of your server: who called what, and how it went');
   const command = (name: string, description: string): Command => operatorCommand(calls, name, description);
 
   withFilter(command('list', 'list the newest calls, the newest last'))
@@ -100,9 +102,9 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
         const found = await administration.calls.list(query, options.limit ?? 50);
         const isLines = options.json === true && options.follow === true;
         if (isLines) for (const call of found) io.stdout.write(jsonLine(call));
-        else
-          io.stdout.write(options.json ? formatJson(found) : formatTable([headings, ...found.map(rowOf)]));
-        if (options.follow) await follow(administration, { ...query, afterSeq: newestOf(found) }, isLines, io);
+        else io.stdout.write(options.json ? formatJson(found) : formatTable([headings, ...found.map(rowOf)]));
+        if (options.follow)
+          await follow(administration, { ...query, afterSeq: newestOf(found) }, isLines, io);
       }),
     );
 
@@ -130,7 +132,11 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
     );
 
   withFilter(command('summary', 'count calls by columns, the most frequent first'))
-    .option('--by <columns>', `columns, joined by commas (default: target): ${callGroups.join(', ')}`, parseGroups)
+    .option(
+      '--by <columns>',
+      `columns, joined by commas (default: target): ${callGroups.join(', ')}`,
+      parseGroups,
+    )
     .option('--limit <number>', 'number of rows (default: 50)', parseWhole(1, 10_000))
     .action((options: Filter & { by?: CallGroup[]; limit?: number }) =>
       withAdministration(options, false, async (administration) => {
@@ -204,7 +210,12 @@ function describe(call: Record<string, unknown>): string {
   return Object.entries(call)
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => {
-      const text = name === 'at' ? isoMs(Number(value)) : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      const text =
+        name === 'at'
+          ? isoMs(Number(value))
+          : typeof value === 'object'
+            ? JSON.stringify(value)
+            : String(value);
       return `${name}: ${printableLine(text)}\n`;
     })
     .join('');
@@ -228,6 +239,9 @@ function verdictLines(verdict: CallsVerdict): string[] {
     ...faults.map(({ batch, fault }) => `batch ${batch}: ${fault.replaceAll('_', ' ')}`),
     `The audit log confirms batches up to ${anchoredUpTo}.`,
     ...(lost > 0 ? [`${lost} calls could not be recorded.`] : []),
-    ...gaps.map((at) => `A server had ended without closing the ledger before ${isoMs(at)}: its last calls may be missing.`),
+    ...gaps.map(
+      (at) =>
+        `A server had ended without closing the ledger before ${isoMs(at)}: its last calls may be missing.`,
+    ),
   ];
 }
