@@ -42,8 +42,8 @@ it('A person sees the calls of an app by tool, its refusals, the accounts that i
   await record(ada.email, client, 60);
   const { html } = await visitor.open(href);
   expect(html).toContain('What An &lt;app&gt; did as you');
-  expect(html).toMatch(/create_issue[^]*?8 calls, \d failed/);
-  expect(html).toMatch(/With these accounts and keys of yours[^]*github[^]*48 calls/);
+  expect(html).toMatch(/create_issue[\s\S]*?8 calls, \d failed/);
+  expect(html).toMatch(/With these accounts and keys of yours[\s\S]*github[\s\S]*48 calls/);
   expect(html).toContain('insufficient_scope');
   expect(html.match(/took too long/g)?.length).toBe(3);
   const [, older = ''] = /href="([^"]*before=[^"]*)"/.exec(html) ?? [];

@@ -42,11 +42,9 @@ async function enter(route: string, scopes: string[]): Promise<void> {
 
 /** Returns the calls of the ledger once it has as many as expected. */
 async function callsOf(query: Parameters<RunningGatehouse['storage']['calls']['list']>[0], count: number) {
-  let found: CallRow[] = [];
-  await expect
-    .poll(async () => (found = await gatehouse.storage.calls.list(query, 500)).length, { timeout: 30_000 })
-    .toBe(count);
-  return found;
+  const list = (): Promise<CallRow[]> => gatehouse.storage.calls.list(query, 500);
+  await expect.poll(async () => (await list()).length, { timeout: 30_000 }).toBe(count);
+  return list();
 }
 
 beforeAll(async () => {
