@@ -21,6 +21,7 @@ import {
   createBackendObjects,
 } from './composition/backend-state.ts';
 import { composeBus, composeCluster } from './composition/cluster.ts';
+import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload } from './composition/reload.ts';
 import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
@@ -35,7 +36,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
-import { composeLedger, startKeyRotation, startSweeper } from './composition/upkeep.ts';
+import { startKeyRotation, startSweeper } from './composition/upkeep.ts';
 import {
   composeBond,
   composeCallerApi,
@@ -80,7 +81,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const ledger = composeLedger(shared);
+  const recording = composeLedger({ ...shared, environment: process.env, version: packageVersion() });
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
@@ -136,7 +137,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, ledger, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, ledger: recording.ledger, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -213,7 +214,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       objects.close();
       await bond.close();
       await limiters.close();
-      await ledger?.close();
+      await recording.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

@@ -62,6 +62,15 @@ CREATE TABLE call_writers (
   beat_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Positions of exports, and the process that delivers them.
+CREATE TABLE call_exports (
+  name TEXT PRIMARY KEY,
+  writer TEXT NOT NULL,
+  taken_until INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  audit INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Calls by hour, kept longer than the calls. The last bucket has no bound.
 CREATE TABLE call_hours (
   hour INTEGER NOT NULL,

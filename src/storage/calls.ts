@@ -327,5 +327,25 @@ export interface CallStore {
    * @returns false if there was none
    */
   leave(writer: string): Promise<boolean>;
+  /**
+   * Returns the position of an export, and keeps other processes from it for a time.
+   * @param name of the export
+   * @param writer names this process
+   * @returns undefined if another process has taken it
+   */
+  takeExport(
+    name: string,
+    writer: string,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<ExportPosition | undefined>;
+  /** Stores the position of an export that this process has taken. */
+  saveExport(name: string, writer: string, position: ExportPosition): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Positions of the last delivered call and audit event; 0 for none. */
+export interface ExportPosition {
+  calls: number;
+  audit: number;
 }

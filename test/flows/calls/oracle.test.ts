@@ -114,7 +114,7 @@ it(`${count} calls of ${people} accounts are in the ledger once each, with the o
       denied: 'refused',
     }[kind] as CallRow['outcome'];
     const reason = { forbidden: 'insufficient_scope', denied: 'not_allowed' }[kind] ?? null;
-    const transport = door === 'session' || isModern ? 'http' : door;
+    const transport = door === 'sse' || door === 'rest' ? door : 'http';
     const key = keyOf({ account, route: `/${route}`, transport, target: name, outcome, reason });
     expected.set(key, (expected.get(key) ?? 0) + 1);
   };

@@ -19,6 +19,7 @@ import {
   type CallWriter,
   callColumns,
   chainedValues,
+  type ExportPosition,
   hoursOf,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
@@ -124,6 +125,24 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
     leave: async (writer) => use((ledger) => ledger.leave(writer)),
+    takeExport: async (name, writer, nowMs, leaseMs) =>
+      use(({ db }) =>
+        db
+          .prepare<[string, string, number, number], ExportPosition>(
+            `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES (?, ?, ?, 0, 0)
+             ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+               WHERE writer = excluded.writer OR taken_until < ?
+             RETURNING calls, audit`,
+          )
+          .get(name, writer, nowMs + leaseMs, nowMs),
+      ),
+    saveExport: async (name, writer, { calls, audit }) =>
+      use(
+        ({ db }) =>
+          void db
+            .prepare('UPDATE call_exports SET calls = ?, audit = ? WHERE name = ? AND writer = ?')
+            .run(calls, audit, name, writer),
+      ),
     async close() {
       close();
     },
