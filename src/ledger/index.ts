@@ -1,3 +1,2 @@
-export { deliverByHttp, deliverToFile } from './deliveries.ts';
-export { type Deliver, startExporter } from './exporter.ts';
+export { type Deliver, deliverByHttp, deliverToFile, startExporter } from './exporter.ts';
 export { createLedger, type Ledger, type RouteRecording } from './ledger.ts';

@@ -1,5 +1,3 @@
-// src/ledger/deliveries.ts
-// src/ledger/ocsf.ts
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -151,34 +149,5 @@ describe('An export to a file', () => {
     const lines = readFileSync(file, 'utf8').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ seq: 1 }, { seq: 2 }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-  });
-});
-
-describe('The format OCSF', () => {
-  it('has calls as API Activity, logins as Authentication, and unique ids', async () => {
-    const { storage, record, start } = await openStores();
-    await record(1, 1);
-    await storage.audit.append([
-      { at: 7, event: 'login.failed', details: { accountId: 'acct_1', address: '192.0.2.1' } },
-      { at: 8, event: 'grant.revoked', details: { accountId: 'acct_1', clientId: 'client-1' } },
-    ]);
-    const { taken, deliver } = await startReceiver();
-    start({ deliver, format: 'ocsf' });
-    await expect.poll(() => taken.length).toBe(1);
-    expect(taken[0]?.lines).toMatchObject([
-      {
-        class_uid: 6003,
-        category_uid: 6,
-        type_uid: 600_399,
-        status_id: 2,
-        severity_id: 3,
-        status_code: 'insufficient_scope',
-        actor: { user: { uid: 'acct_AAAAAAAAAAAAAAAAAAAAAA' } },
-        api: { operation: 'tools/call' },
-        metadata: { uid: 'calls:1', product: { name: 'Gatehouse', version: '1.2.3' } },
-      },
-      { class_uid: 3002, activity_id: 1, status_id: 2, src_endpoint: { ip: '192.0.2.1' }, time: 7000 },
-      { class_uid: 3005, activity_id: 2, type_uid: 300_502, metadata: { uid: 'audit:2' } },
-    ]);
   });
 });
