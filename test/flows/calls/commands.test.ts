@@ -72,6 +72,21 @@ describe('An operator asks with one command', () => {
     ]);
   });
 
+  it('how a backend does, from the sums by hour, whose percentiles are bounds', async () => {
+    expect(await calls('summary', '--by', 'backend', '--backend', 'files', '--hourly')).toMatchObject([
+      { group: { backend: 'files' }, calls: 2, failed: 1, times: { p50: 100, p95: 1000 } },
+    ]);
+    const { code, stderr } = await runGatehouse([
+      'calls',
+      'summary',
+      '--by',
+      'account',
+      '--hourly',
+      ...place,
+    ]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The sums by hour have no account.')]);
+  });
+
   it('who calls most', async () => {
     expect(await calls('summary', '--by', 'account', '--limit', '1')).toMatchObject([
       { group: { account }, calls: 7 },

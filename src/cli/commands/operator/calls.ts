@@ -16,7 +16,13 @@ import { type InstallationOptions, operatorCommand, withAdministration } from '.
 
 type Administration = ReturnType<typeof createAdministration>;
 type CallRecord = Awaited<ReturnType<Administration['calls']['list']>>[number];
+type HourGroup = Parameters<Administration['calls']['countHours']>[1]['by'][number];
 type CallsVerdict = Awaited<ReturnType<Administration['calls']['verify']>>;
+
+/** Columns and filters of the sums by hour. */
+const hourColumns: ReadonlySet<string> = new Set([
+  ...['route', 'backend', 'method', 'target', 'client', 'outcome', 'since', 'until'],
+]);
 
 /** Options that select calls. */
 interface Filter extends InstallationOptions {
@@ -138,10 +144,29 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
       parseGroups,
     )
     .option('--limit <number>', 'number of rows (default: 50)', parseWhole(1, 10_000))
-    .action((options: Filter & { by?: CallGroup[]; limit?: number }) =>
+    .option(
+      '--hourly',
+      'count by the sums of hours, which are kept longer; without account, reason and revision',
+    )
+    .action((options: Filter & { by?: CallGroup[]; limit?: number; hourly?: boolean }) =>
       withAdministration(options, false, async (administration) => {
         const by = options.by ?? ['target'];
         const query = await queryOf(administration, options);
+        if (options.hourly) {
+          const unknown = [...by, ...Object.keys(query)].find((name) => !hourColumns.has(name));
+          if (unknown !== undefined)
+            throw new CliError(
+              `The sums by hour have no ${unknown}.`,
+              exitCodes.usage,
+              `They have ${[...hourColumns].join(', ')}. Leave --hourly out for the others.`,
+            );
+          const sums = await administration.calls.countHours(query, {
+            by: by as HourGroup[],
+            limit: options.limit ?? 50,
+          });
+          io.stdout.write(options.json ? formatJson(sums) : formatTable(tableOf(by, sums)));
+          return;
+        }
         const counting = { by, limit: options.limit ?? 50, withTimes: true };
         const counts = await administration.calls.count(query, counting);
         io.stdout.write(options.json ? formatJson(counts) : formatTable(tableOf(by, counts)));
@@ -221,10 +246,12 @@ function describe(call: Record<string, unknown>): string {
     .join('');
 }
 
-function tableOf(by: readonly CallGroup[], counts: readonly CallCount[]): string[][] {
+type Sum = Awaited<ReturnType<Administration['calls']['countHours']>>[number];
+
+function tableOf(by: readonly CallGroup[], counts: readonly (CallCount | Sum)[]): string[][] {
   const rows = counts.map((count) => [
     ...by.map((name) => printableLine(count.group[name] ?? '-')),
-    ...[count.calls, count.failed, count.refused, count.accounts].map(String),
+    ...[count.calls, count.failed, count.refused, 'accounts' in count ? count.accounts : '-'].map(String),
     ...[count.times?.p50, count.times?.p95, count.times?.p99].map((ms) => String(ms ?? '-')),
     isoMs(count.lastAt),
   ]);
