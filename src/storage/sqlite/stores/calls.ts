@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { digestCalls, proveCallEnd, sealCalls } from '../../../crypto/call-chain.ts';
 import {
@@ -65,10 +65,13 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     open = undefined;
   };
 
-  /** Returns the opened ledger. A file that was moved away is not written any more. */
+  /** Returns the opened ledger. A file that was moved away gets what its log holds, and is not written any more. */
   const current = (): Ledger => {
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    if (open && open.inode !== inode) close();
+    if (open && open.inode !== inode) {
+      open.ledger.db.pragma('wal_checkpoint(TRUNCATE)');
+      close();
+    }
     open ??= openLedger(file, keys);
     return open.ledger;
   };
@@ -150,7 +153,10 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
 }
 
 function openLedger(file: string, keys: { readonly audit: string }): { ledger: Ledger; inode: number } {
-  if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  if (!existsSync(file)) {
+    setLogAside(file);
+    closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  }
   chmodSync(file, 0o600);
   const { ino: inode } = statSync(file);
   const db = new Database(file, { timeout: busyTimeoutMs });
@@ -162,6 +168,13 @@ function openLedger(file: string, keys: { readonly audit: string }): { ledger: L
     db.close();
     throw error;
   }
+}
+
+/** Renames the log of a file that was moved away: SQLite would replay it into the new file. */
+function setLogAside(file: string): void {
+  const log = `${file}-wal`;
+  if (existsSync(log)) renameSync(log, `${log}.left`);
+  rmSync(`${file}-shm`, { force: true });
 }
 
 function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<Ledger, 'db'> {
