@@ -102,6 +102,18 @@ export interface CallRow extends CallEntry {
   seq: number;
 }
 
+/**
+ * Returns a call as every database holds it: PostgreSQL holds no NUL in a text, and none of them holds half of a
+ * surrogate pair. The chain and the hours are over what is stored.
+ */
+export function toStorable(call: CallEntry): CallEntry {
+  const members = Object.entries(call).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value,
+  ]);
+  return Object.fromEntries(members) as CallEntry;
+}
+
 /** The seal of a batch of calls. Each covers its rows and the seal before it. */
 export interface CallSeal {
   /** Number of the batch, from 1 without gaps. */
@@ -168,6 +180,25 @@ export interface CallQuery {
 
 /** The last call of a page, behind which the next page continues. */
 export type CallCursor = Pick<CallRow, 'at' | 'seq'>;
+
+/** A condition in the SQL of either database, with its values in the order of its `?`. */
+export type CallCondition = readonly [sql: string, ...values: (string | number)[]];
+
+/** Returns the conditions that the calls of a page meet. */
+export function conditionsOf(query: CallQuery, before?: CallCursor): CallCondition[] {
+  const { since, until, afterSeq, untilSeq, ...equal } = query;
+  const conditions: CallCondition[] = Object.entries(equal)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [`${callColumns[name as keyof typeof equal]} = ?`, value]);
+  // The index is of these calls alone, and SQLite compares its condition with the text of the query.
+  if (equal.outcome !== undefined && equal.outcome !== 'ok') conditions.push(["outcome <> 'ok'"]);
+  if (since !== undefined) conditions.push(['at >= ?', since]);
+  if (until !== undefined) conditions.push(['at < ?', until]);
+  if (afterSeq !== undefined) conditions.push(['seq > ?', afterSeq]);
+  if (untilSeq !== undefined) conditions.push(['seq <= ?', untilSeq]);
+  if (before) conditions.push(['(at, seq) < (?, ?)', before.at, before.seq]);
+  return conditions;
+}
 
 /** Columns by which calls are counted. */
 export const callGroups = [
@@ -287,6 +318,30 @@ export interface CallRetention {
   maxRows: number;
   /** Hours before this time are dropped, epoch milliseconds. */
   hoursBefore: number;
+}
+
+/** Batches that are read and calls that are dropped in one commit: small enough to not delay others. */
+export const droppedAtOnce = { batches: 500, calls: 1_000 } as const;
+
+/**
+ * Returns the oldest batches that are not kept, as many as one commit drops, and at least one.
+ * @param oldest seals in order
+ * @param lastSeq position of the newest call
+ */
+export function findDroppable(
+  oldest: readonly CallSeal[],
+  lastSeq: number,
+  { before, maxRows }: Pick<CallRetention, 'before' | 'maxRows'>,
+): CallSeal[] {
+  const dropped: CallSeal[] = [];
+  let calls = 0;
+  for (const seal of oldest) {
+    const isKept = seal.at >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
+    calls += seal.calls;
+    if (isKept || (dropped.length > 0 && calls > droppedAtOnce.calls)) break;
+    dropped.push(seal);
+  }
+  return dropped;
 }
 
 /**

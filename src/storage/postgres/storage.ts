@@ -24,6 +24,7 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
+import { openCallStore } from './stores/calls.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
@@ -69,7 +70,7 @@ export async function openPostgres({
   try {
     const isNew = !(await holdsKeys(connections.db));
     const keyRing = openKeyRing(await openKeySchedule(connections, { masterKey, isNew, now }), now);
-    const storage = await createStorage(connections, keyRing.keys);
+    const storage = await createStorage(connections, options, keyRing.keys);
     if (!(await isAcceptedServer(connections.db))) onOtherServer?.(otherServer);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
@@ -86,7 +87,7 @@ export async function openPostgres({
 export async function openPostgresStorage(options: ConnectionOptions, keys?: KeySet): Promise<Storage> {
   const connections = await connect(options);
   try {
-    return await createStorage(connections, keys);
+    return await createStorage(connections, options, keys);
   } catch (error) {
     await connections.close();
     throw toOpeningFault(error);
@@ -129,12 +130,14 @@ async function connect(options: ConnectionOptions & MigrationOptions): Promise<C
 
 async function createStorage(
   { db, counting, writer, marks, close }: Connections,
+  options: ConnectionOptions,
   keys?: KeySet,
 ): Promise<Storage> {
   if (keys) await checkInstallation(db, writer, keys);
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const cacheRows = createRowCache(marks);
   const { removeEnded, ...counters } = createCounterStore(counting);
+  const calls = openCallStore(options, keys ?? { audit: '' });
   const sweep = createSweeper(writer);
   return {
     accounts: createAccountStore(db, writer, cacheRows),
@@ -142,6 +145,7 @@ async function createStorage(
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     backendObjects: createBackendObjectStore(db, writer, marks),
+    calls,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
     counters,
@@ -163,7 +167,10 @@ async function createStorage(
         inOneFlight: true,
       }),
     sweepExpired: async (nowSeconds) => (await sweep(nowSeconds)) + (await removeEnded()),
-    close,
+    async close() {
+      await calls.close();
+      await close();
+    },
   };
 }
 
