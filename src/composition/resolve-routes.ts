@@ -13,6 +13,7 @@ import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
   type BackendOptions,
+  type CallerAssertions,
   composeRouteBackend,
   composeRouteCredentials,
   type RouteCredentials,
@@ -43,6 +44,8 @@ export interface BackendParts {
   /** Binds the objects that backends keep to their callers. */
   objects: BackendObjects;
   seal: TextSeal;
+  /** Signs what backends learn about callers. */
+  assertions: CallerAssertions;
   /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;
   /** Shares the counts of calls with other nodes. */
@@ -85,7 +88,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -109,7 +112,10 @@ export function resolveConfiguredRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, held, sharing, bus, logger },
+          {
+            ...{ name, mcpUrl: `${issuer}${path}/mcp`, ...kept },
+            ...{ seal, assertions, held, sharing, bus, logger },
+          },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
@@ -126,7 +132,7 @@ export function resolveConfiguredRoutes(
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -135,6 +141,8 @@ export function makeBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
     {
       name,
+      mcpUrl: `${issuer}/mcp`,
+      assertions,
       pins: pinDefinitions(providedRoute),
       owners: objects.tasksOf(providedRoute),
       seal,
