@@ -4,6 +4,7 @@ import type { NodeBus } from '../cluster/bus.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
+import { callerFields } from '../oauth/caller-fields.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
@@ -119,7 +120,10 @@ export function resolveConfiguredRoutes(
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
-        const server = { name, source: backend.source, methods: policy.methods, ...completeScopes(route) };
+        const server = {
+          ...{ name, source: backend.source, methods: policy.methods, ...completeScopes(route) },
+          learns: all.flatMap(({ options }) => fieldsLearnedBy(options)),
+        };
         return { server, backend, forms };
       },
     };
@@ -152,7 +156,19 @@ export function makeBackend(
       logger,
     },
   );
-  return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
+  const learns = fieldsLearnedBy(options);
+  return { server: { name, source: backend.source, learns, ...completeScopes({}) }, backend };
+}
+
+/** Returns the data about its callers that a backend gets. An assertion contains all. */
+function fieldsLearnedBy({
+  caller,
+}: Pick<BackendOptions, 'caller'>): NonNullable<NormalizedServer['learns']> {
+  if (!caller) return [];
+  if (caller.assertion) return [...callerFields, 'claims'];
+  return Object.values(
+    ('env' in caller ? caller.env : 'headers' in caller ? caller.headers : undefined) ?? {},
+  );
 }
 
 /**

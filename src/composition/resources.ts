@@ -26,7 +26,7 @@ export function ownResources(place: string): Record<OwnResource, string> {
 /** A server in this process, with the identifiers of its resources. */
 export interface OwnServerResources {
   own: Record<OwnResource, string>;
-  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes'>;
+  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes' | 'learns'>;
 }
 
 /**
@@ -43,12 +43,13 @@ export function composeResources(
     servers.flatMap(({ own }) => Object.values(own)),
   );
   if (misplaced.length > 0) throw new SettingsRefused(misplaced);
-  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes } }) =>
+  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes, learns = [] } }) =>
     Object.values(own).map((resource) => ({
       resource,
       name,
       scopes,
       baselineScopes,
+      learns,
       dpopRequired: tokens.dpop.required,
       accessTokenFormat: tokens.format,
     })),

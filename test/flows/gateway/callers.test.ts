@@ -6,8 +6,10 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { nodeProgram } from '../../support/node-program.ts';
+import { authorization, register } from '../../support/oauth.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
+import { createVisitor } from '../../support/visitor.ts';
 import { arrive, type Scene, startScene } from '../bond/subject.ts';
 import { type Elsewhere, serveEventStream, serveStreamable } from './support/elsewhere.ts';
 import { type ModernElsewhere, serveModern } from './support/modern-elsewhere.ts';
@@ -180,6 +182,22 @@ describe.each(revisions)('a caller of %s is told of', (revision) => {
       expect(JSON.stringify(seen)).not.toContain(who.email);
     }
   });
+});
+
+it.each([
+  ['http', 'learns your e-mail address, your name, your groups and roles at '],
+  ['untold', undefined],
+])('The page before the upstream says what the server learns: %s', async (route, words) => {
+  const { client_id: clientId } = await register(scene.gatehouse.url);
+  const { url } = authorization({ ...scene.gatehouse, mcpUrl: urlOf(route) }, clientId, { scope: 'mcp' });
+  const visitor = createVisitor();
+  const page = await visitor.open(url);
+  const { html } = page.html.includes('/upstream"')
+    ? await visitor.submit(page, '/upstream', [['upstream', 'work']])
+    : page;
+  expect(html).toContain('name="decision"');
+  if (words === undefined) expect(html).not.toContain('learns your');
+  else expect(html).toContain(words);
 });
 
 it('No backend ever gets a token of its caller, and an assertion opens nothing here (A7-04)', async () => {
