@@ -28,8 +28,11 @@ export interface CallerDetailsOptions {
  */
 const freshSeconds = 60;
 
-/** Maximum number of groups and of roles; a longer list is left out, because part of a list would look complete. */
-const maxNames = 500;
+/**
+ * Maximum number of groups and of roles, as in tokens of Entra ID: they have to fit into a header. A longer list is left
+ * out, because part of a list would look complete.
+ */
+const maxNames = 200;
 
 /** A token with its details, and the time at which they were read, epoch seconds. */
 interface Described {

@@ -54,7 +54,12 @@ export function composeResources(
       accessTokenFormat: tokens.format,
     })),
   );
-  return [...servedHere, ...completeResources(resources, tokens.dpop.required)];
+  const elsewhere = completeResources(resources, tokens.dpop.required);
+  // The token and its introspection contain both (RFC 9068 section 2.2.1, RFC 9470 section 6).
+  return [
+    ...servedHere,
+    ...elsewhere.map((resource) => ({ ...resource, learns: ['auth_time', 'amr'] as const })),
+  ];
 }
 
 type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;
