@@ -90,6 +90,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
+    assertions: { issuer, signing: keys.signing, now },
     environment: process.env,
     upstreams: Object.keys(settings.upstreams),
     labelOf: (name) => upstreams.find(name)?.label ?? name,

@@ -2,6 +2,7 @@ import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
 import { undecidedResource } from './engine/granted-scopes.ts';
+import type { Learnable } from './learned-facts.ts';
 import { tolerate } from './tolerances.ts';
 
 /** A protected resource tokens are issued for. */
@@ -25,6 +26,8 @@ export interface ProtectedResource {
   accessTokenSeconds?: number;
   /** Confidential clients that may introspect its access tokens; none by default (RFC 7662). */
   introspectedBy?: readonly string[];
+  /** Data about its callers that the server gets; none by default. */
+  learns?: readonly Learnable[];
   /** The servers to choose from, of an {@link undecidedResource}; a token is issued for none of it. */
   choices?: readonly ProtectedResource[];
 }

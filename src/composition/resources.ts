@@ -26,7 +26,7 @@ export function ownResources(place: string): Record<OwnResource, string> {
 /** A server in this process, with the identifiers of its resources. */
 export interface OwnServerResources {
   own: Record<OwnResource, string>;
-  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes'>;
+  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes' | 'learns'>;
 }
 
 /**
@@ -43,17 +43,23 @@ export function composeResources(
     servers.flatMap(({ own }) => Object.values(own)),
   );
   if (misplaced.length > 0) throw new SettingsRefused(misplaced);
-  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes } }) =>
+  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes, learns = [] } }) =>
     Object.values(own).map((resource) => ({
       resource,
       name,
       scopes,
       baselineScopes,
+      learns,
       dpopRequired: tokens.dpop.required,
       accessTokenFormat: tokens.format,
     })),
   );
-  return [...servedHere, ...completeResources(resources, tokens.dpop.required)];
+  const elsewhere = completeResources(resources, tokens.dpop.required);
+  // The token and its introspection contain both (RFC 9068 section 2.2.1, RFC 9470 section 6).
+  return [
+    ...servedHere,
+    ...elsewhere.map((resource) => ({ ...resource, learns: ['auth_time', 'amr'] as const })),
+  ];
 }
 
 type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;

@@ -78,6 +78,7 @@ export async function findUnusableRoutes(
     }),
     objects: { tasksOf: () => ({ add: never, filterOwned: never }), close: never },
     seal: { seal: never, open: never },
+    assertions: { issuer: 'http://localhost', signing: [], now: never },
     logger: createLogger('silent'),
     now: never,
   });

@@ -199,7 +199,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'protected-server.ts',
-    may: ['mcp', 'settings'],
+    may: ['mcp', 'oauth', 'settings'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   { name: 'notes-server.ts', may: ['mcp', 'protected-server.ts', 'storage'], neverPackages: nativePackages },

@@ -25,6 +25,8 @@ export interface Post {
   readonly message: Message;
   /** Set if it is a request. */
   readonly id: RequestId | undefined;
+  /** See `Credentials`; those of its own sender, however long it waits. */
+  readonly freshHeaders: Credentials['freshHeaders'];
   /** Id of the request at the server. */
   sentAs: RequestId | undefined;
   isRepeated: boolean;
@@ -59,7 +61,8 @@ export abstract class PostingLink implements Link {
   protected readonly listener: LinkListener;
   protected isClosed = false;
   /** Headers of every request, and those of the caller: names and values in turn. */
-  protected ownHeaders: readonly string[];
+  #fixedHeaders: readonly string[] = [];
+  #freshHeaders: Credentials['freshHeaders'];
   /** Members of `_meta.auth`, for Rest. */
   protected auth: Credentials['auth'];
   readonly #requests = new InFlightMap<RequestId, Post>();
@@ -72,8 +75,16 @@ export abstract class PostingLink implements Link {
   constructor(parts: LinkParts, listener: LinkListener) {
     this.parts = parts;
     this.listener = listener;
-    this.ownHeaders = [...parts.headers, ...freeHeaders(parts.credentials.headers)];
-    this.auth = parts.credentials.auth;
+    this.use(parts.credentials);
+  }
+
+  /**
+   * Returns the headers of one request: those of every request, and those of the caller; names and values in turn.
+   * @param post a message; undefined for another request of the session
+   */
+  protected ownHeaders(post?: Post): readonly string[] {
+    const freshHeaders = post ? post.freshHeaders : this.#freshHeaders;
+    return freshHeaders ? [...this.#fixedHeaders, ...freeHeaders(freshHeaders())] : this.#fixedHeaders;
   }
 
   get isBusy(): boolean {
@@ -85,7 +96,8 @@ export abstract class PostingLink implements Link {
   }
 
   use(credentials: Credentials): void {
-    this.ownHeaders = [...this.parts.headers, ...freeHeaders(credentials.headers)];
+    this.#fixedHeaders = [...this.parts.headers, ...freeHeaders(credentials.headers)];
+    this.#freshHeaders = credentials.freshHeaders;
     this.auth = credentials.auth;
   }
 
@@ -95,6 +107,7 @@ export abstract class PostingLink implements Link {
     const post: Post = {
       message,
       id,
+      freshHeaders: this.#freshHeaders,
       sentAs: id,
       isRepeated: false,
       hasLane: false,
@@ -129,8 +142,8 @@ export abstract class PostingLink implements Link {
   /** Path and query of messages. */
   protected abstract path(): string;
 
-  /** Headers of a message. */
-  protected abstract headers(): readonly string[];
+  /** Headers of a message, or of another request of the session. */
+  protected abstract headers(post?: Post): readonly string[];
 
   /** Takes a 2xx response to a request. */
   protected abstract answered(post: Post, answer: WireAnswer): void;
@@ -231,7 +244,7 @@ export abstract class PostingLink implements Link {
       {
         method: 'POST',
         path: this.path(),
-        headers: this.headers(),
+        headers: this.headers(post),
         body: this.bodyOf(post),
       },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },
