@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinCluster } from '../../src/cluster/node.ts';
 import type { NodeStore } from '../../src/storage/nodes.ts';
@@ -12,18 +13,19 @@ const now = () => Math.floor(Date.now() / 1000);
 
 /** A store of nodes in a real database, which a test can cut off. */
 async function startStore(...keys: string[]) {
-  const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+  const file = `${testFolder()}/gatehouse.db`;
+  const storage = openSqliteStorage(file);
   onTestFinished(() => storage.close());
   for (const key of keys) await storage.mcpSessions.open(session(key), wide);
-  const line = { isCut: false, isSilent: false };
+  const line = { isCut: false, isSilent: false, silence: Promise.withResolvers<boolean>() };
   const store: NodeStore = {
     ...storage.nodes,
     beat(node) {
-      if (line.isSilent) return new Promise<void>(() => undefined);
+      if (line.isSilent) return line.silence.promise;
       return line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node);
     },
   };
-  return { store, line, storage };
+  return { store, line, storage, file };
 }
 
 async function join(store: NodeStore, address: string, settingsHash = settled.settingsHash) {
@@ -80,6 +82,7 @@ describe('a node', () => {
     line.isSilent = true;
     await expect.poll(() => isLost, { timeout: 8_000 }).toBe(true);
     expect(node.sessions.holds('s')).toBe(false);
+    line.silence.reject(new Error('timed out'));
   });
 
   it('that is cut off from the database serves no session after four seconds, and loses all, before another takes them', async () => {
@@ -129,6 +132,49 @@ describe('a node', () => {
     line.isCut = false;
     await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
     expect(node.sessions.holds('s')).toBe(false);
+  });
+
+  it('whose beat was stored late loses its sessions, although its own clock has noticed nothing', async () => {
+    const { store, file } = await startStore('s', 't');
+    const { node, warnings } = await join(store, '10.0.0.1:1');
+    for (const key of ['s', 't']) await node.sessions.claim(key);
+    let losses = 0;
+    let timesBack = 0;
+    node.sessions.onLost(() => losses++);
+    node.onBack(() => timesBack++);
+    const db = new Database(file);
+    onTestFinished(() => void db.close());
+    // As if the last beat had been stored too late: another node may have taken a session since.
+    db.exec(`UPDATE nodes SET beat_at_ms = 1; UPDATE mcp_sessions SET node_id = 'other' WHERE key = 's'`);
+    await expect.poll(() => [losses, timesBack], { timeout: 4_000 }).toEqual([1, 1]);
+    expect(node.isCurrent()).toBe(true);
+    expect(['s', 't'].map((key) => node.sessions.holds(key))).toEqual([false, false]);
+    expect(JSON.stringify(warnings)).toContain('cut off from the database');
+    // The other node is not alive.
+    expect(await node.sessions.claim('s')).toBeUndefined();
+    expect(node.sessions.holds('s')).toBe(true);
+  });
+
+  it('begins no new lease by a beat that was under way when it left', async () => {
+    const { store, storage } = await startStore();
+    const beats = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let count = 0;
+    const slow: NodeStore = {
+      ...store,
+      async beat(row) {
+        if (count++ === 0) return store.beat(row);
+        begun.resolve();
+        await beats.promise;
+        return store.beat(row);
+      },
+    };
+    const { node } = await join(slow, '10.0.0.1:1');
+    await begun.promise;
+    const left = node.leave();
+    beats.resolve();
+    await left;
+    expect(await storage.nodes.list()).toEqual([]);
   });
 
   it('says 503 of a session whose owner is gone each time it is asked for', async () => {
