@@ -153,7 +153,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const app = createApp({
     ...{ storage, logger, metrics, routes },
     publicUrl: issuer,
-    isStopping: () => isStopping,
+    isStopping: () => isStopping || cluster.isReplaced(),
     allowedOrigins: settings.allowedOrigins,
     findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,

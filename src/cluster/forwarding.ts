@@ -111,14 +111,14 @@ export async function openNodePort({
     serve(listener, isFor, endIdleSession) {
       server.on('request', (request, response) => {
         const task = request.headers[own.task];
-        if (!isFor(String(request.headers[own.node]))) refuse(response);
+        if (!isFor(String(request.headers[own.node]))) answerUnavailable(response);
         else if (task === undefined) {
           forwarded.add(request);
           listener(request, response);
         } else
           endIdleSession(String(task)).then(
             (isDone) => response.end(String(isDone)),
-            () => refuse(response),
+            () => answerUnavailable(response),
           );
       });
     },
@@ -248,7 +248,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       }
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
-      const answer = (await mayHaveRun()) ? answerBroken : refuse;
+      const answer = (await mayHaveRun()) ? answerBroken : answerUnavailable;
       if (!response.destroyed) answer(response);
     };
     outgoing.once('error', (error) => void fail(error));
@@ -297,7 +297,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
             const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);
             forward(owner, { incoming, response }, forgetOwner);
           },
-          () => refuse(response),
+          () => answerUnavailable(response),
         );
       };
     },
@@ -307,7 +307,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         ? undefined
         : await search(() => node.find(nodeId)).catch(() => undefined);
       if (to) forward(to, { incoming, response, body, isJudged: true });
-      else refuse(response);
+      else answerUnavailable(response);
     },
     async endIdleSession(nodeId, key) {
       const to = await search(() => node.find(nodeId)).catch(() => undefined);
@@ -390,7 +390,7 @@ function answerBroken(response: ServerResponse): void {
 }
 
 /** Answers that the session cannot be served at this moment. */
-function refuse(response: ServerResponse): void {
+export function answerUnavailable(response: ServerResponse): void {
   response.writeHead(503, {
     'Content-Type': 'application/json',
     'Retry-After': '1',

@@ -2,13 +2,14 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
 import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
 import {
+  answerUnavailable,
   deriveNodeKey,
   forwardSessions,
   type NamedSession,
   type NodePort,
   openNodePort,
 } from '../cluster/forwarding.ts';
-import { joinCluster } from '../cluster/node.ts';
+import { joinCluster, serveAlone } from '../cluster/node.ts';
 import { type ReloadRelay, relayReloads } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { keyedDigest } from '../crypto/secret.ts';
@@ -68,6 +69,8 @@ export interface Cluster extends ReloadRelay {
   serve(listener: RequestListener): RequestListener;
   /** Takes no more requests of other nodes; another process may serve the installation from now on. */
   stopServing(): void;
+  /** Returns true once another server has taken over from this one, which has no port for others. */
+  isReplaced(): boolean;
   /**
    * Shows other nodes and operators the settings after a reload.
    * @param routes the present ones; undefined if the config file could not be used
@@ -79,25 +82,13 @@ export interface Cluster extends ReloadRelay {
 
 /**
  * Joins the other nodes of the installation, if the settings have a port for them. Otherwise this process is to be the
- * only one: a beat each second, for the case that a second one is started, would cost every installation a write.
+ * only one: on SQLite by a lock, because beats would cost every installation a write a second.
  * @throws StorageFault if another process serves the installation, and not both have a port (FA-37)
  */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, storage, keys, bus, findClientAddress } = parts;
+  const { settings, storage, keys, bus } = parts;
   const { port, host } = settings.cluster;
-  if (port === undefined || bus === undefined) {
-    const stopServing = storage.beginServing?.(false) ?? (() => undefined);
-    return {
-      peers: undefined,
-      findClientAddress,
-      serve: (listener) => listener,
-      stopServing,
-      showReload: () => undefined,
-      reloadOthers: async () => [],
-      onReload: () => () => undefined,
-      close: async () => stopServing(),
-    };
-  }
+  if (port === undefined || bus === undefined) return composeAlone(parts);
   const reachedAt = readAddress(parts);
   const endServing = storage.beginServing?.(true) ?? (() => undefined);
   let nodePort: NodePort | undefined;
@@ -110,6 +101,37 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
     endServing();
     throw error;
   }
+}
+
+/** Composes the only server of an installation. */
+async function composeAlone(parts: ClusterParts): Promise<Cluster> {
+  const { storage, version, findClientAddress, now, logger } = parts;
+  const stopServing = storage.beginServing?.(false) ?? (() => undefined);
+  const alone = storage.beginServing
+    ? undefined
+    : await serveAlone({ store: storage.nodes, version, now, logger });
+  const isReplaced = (): boolean => alone?.isReplaced() === true;
+  return {
+    peers: undefined,
+    findClientAddress,
+    serve: (listener) => (request, response) =>
+      isReplaced() && !isProbe(request) ? answerUnavailable(response) : listener(request, response),
+    stopServing,
+    isReplaced,
+    showReload: () => undefined,
+    reloadOthers: async () => [],
+    onReload: () => () => undefined,
+    async close() {
+      stopServing();
+      await alone
+        ?.leave()
+        .catch((error: unknown) => logger.warn({ err: error }, 'this server could not end its lease'));
+    },
+  };
+}
+
+function isProbe({ url }: IncomingMessage): boolean {
+  return url === paths.health || url === paths.readiness;
 }
 
 /** Returns the address at which other nodes reach this one. @throws SettingsRefused */
@@ -179,6 +201,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       isStopping = true;
       endServing();
     },
+    isReplaced: () => false,
     showReload(routes) {
       if (!routes) node.show({ refusesFile: true });
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
