@@ -3,12 +3,13 @@ import { keysAt } from '../../crypto/key-schedule.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
 import { removeIssued } from '../issued.ts';
 import { StorageFault } from '../storage.ts';
+import { findServer } from './connection/change-marks.ts';
 import { type ConnectionOptions, createStatements } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { type MigrationOptions, migrate } from './connection/migrate.ts';
 import { createWriterWithin } from './connection/writer.ts';
 import { holdDatabase } from './held-database.ts';
-import { checkInstallation, findServer, requireNotMoved } from './installation.ts';
+import { checkInstallation, requireNotMoved } from './installation.ts';
 import { createScheduleBox, readSchedule } from './key-schedule.ts';
 import { type AppendAudit, createAuditStore } from './stores/audit.ts';
 

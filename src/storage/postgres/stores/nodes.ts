@@ -112,6 +112,7 @@ interface MessageRow {
 
 /** Creates the messages of the nodes on a PostgreSQL database. */
 export function createNodeMessageStore(db: Database, writer: Writer, marks: ChangeMarks): NodeMessageStore {
+  let setBacks = marks.setBacks;
   return {
     // Writes are serial over all nodes, so a position that is given later is committed later.
     post: (nodeId, payload) =>
@@ -140,7 +141,8 @@ export function createNodeMessageStore(db: Database, writer: Writer, marks: Chan
         [position, nodeId],
       );
       const { last = 0, removed = 0 } = rows[0] ?? {};
-      const isComplete = removed <= position && position <= last;
+      const isComplete = removed <= position && position <= last && setBacks === marks.setBacks;
+      ({ setBacks } = marks);
       const isEnd = rows.length < messageBatchSize;
       return {
         messages: rows.flatMap(({ payload, ageMs }) => (payload ? [{ payload, ageMs }] : [])),

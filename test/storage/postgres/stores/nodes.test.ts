@@ -67,3 +67,17 @@ it('a server without a port for others is refused beside any other, and any othe
   for (const id of ['next', 'beside']) await nodes.leave(id);
   await nodes.beat(node('alone', 'web-1'));
 });
+
+it('messages count as incomplete once after a failover, although their positions go on', async () => {
+  const url = await server().createDatabase();
+  const storage = await openPostgresStorage({ url });
+  onTestFinished(() => storage.close());
+  const { nodeMessages } = storage;
+  await nodeMessages.post('a', Buffer.from('one'));
+  expect((await nodeMessages.read(0, 'b')).isComplete).toBe(true);
+  const before = nodeMessages.mark();
+  await (await connectTo(url)).query('UPDATE commit_order SET commits = -1');
+  await expect.poll(() => nodeMessages.mark()).not.toBe(before);
+  const reads = [await nodeMessages.read(1, 'b'), await nodeMessages.read(1, 'b')];
+  expect(reads.map(({ isComplete }) => isComplete)).toEqual([false, true]);
+});
