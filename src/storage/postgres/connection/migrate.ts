@@ -36,8 +36,6 @@ export interface MigrationOptions {
   signal?: AbortSignal | undefined;
   /** Folder of the migrations; default is that of this program. */
   folder?: URL;
-  /** True if a database without an installation is refused. */
-  mustExist?: boolean;
 }
 
 /** The schema of a database. */
@@ -61,7 +59,6 @@ export async function migrate(
     onWait = () => undefined,
     signal,
     folder = migrationFolder,
-    mustExist,
   }: MigrationOptions = {},
 ): Promise<void> {
   const client = new pg.Client(driverOptions(options));
@@ -72,10 +69,6 @@ export async function migrate(
     const migrations = readMigrations(folder);
     const newest = migrations.at(-1)?.version ?? 0;
     const before = await readSchema(client);
-    if (before.version === 0 && mustExist === true)
-      throw new StorageFault(
-        'There is no installation in this database. Check its name in the URL; nothing was changed.',
-      );
     if (before.minReader > newest)
       throw new StorageFault(
         `The database is of schema ${before.version} and can be used by programs that know schema ${before.minReader}; this program knows schemas up to ${newest}. Use the newer program, or restore a backup from before the upgrade.`,
