@@ -204,7 +204,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       isStopping = true;
       stopSweeping();
       await stopKeyRotation();
-      cluster.stopServing();
       await routes.close(patienceMs);
       await cluster.close();
       accessWatch.close();

@@ -67,8 +67,6 @@ export interface Cluster extends ReloadRelay {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Takes no more requests of other nodes; another process may serve the installation from now on. */
-  stopServing(): void;
   /** Returns true once another server has taken over from this one, which has no port for others. */
   isReplaced(): boolean;
   /**
@@ -76,8 +74,10 @@ export interface Cluster extends ReloadRelay {
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Gives up all sessions, and leaves the other nodes. */
+  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
   close(): Promise<void>;
+  /** Closes it before it has served anything: another server may start at once. */
+  abandon(): Promise<void>;
 }
 
 /**
@@ -106,26 +106,29 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
 /** Composes the only server of an installation. */
 async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   const { storage, version, findClientAddress, now, logger } = parts;
-  const stopServing = storage.beginServing?.(false) ?? (() => undefined);
+  const endServing = storage.beginServing?.(false) ?? (() => undefined);
   const alone = storage.beginServing
     ? undefined
     : await serveAlone({ store: storage.nodes, version, now, logger });
   const isReplaced = (): boolean => alone?.isReplaced() === true;
+  async function close(): Promise<void> {
+    await alone
+      ?.leave()
+      .catch((error: unknown) => logger.warn({ err: error }, 'this server could not end its lease'));
+  }
   return {
     peers: undefined,
     findClientAddress,
     serve: (listener) => (request, response) =>
       isReplaced() && !isProbe(request) ? answerUnavailable(response) : listener(request, response),
-    stopServing,
     isReplaced,
     showReload: () => undefined,
     reloadOthers: async () => [],
     onReload: () => () => undefined,
-    async close() {
-      stopServing();
-      await alone
-        ?.leave()
-        .catch((error: unknown) => logger.warn({ err: error }, 'this server could not end its lease'));
+    close,
+    async abandon() {
+      await close();
+      endServing();
     },
   };
 }
@@ -165,7 +168,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
   const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
   await bus.join(node);
   let isServing = false;
-  let isStopping = false;
+  let isClosed = false;
   const isForwarded = (request: IncomingMessage): boolean => nodePort.clientAddressOf(request) !== undefined;
   const forwarding = forwardSessions({ node, key, isForwarded, sessionOf, findClientAddress, logger });
   const idleEnders = new Set<(key: string) => Promise<boolean>>();
@@ -174,6 +177,16 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     return false;
   };
   const { sessions } = node;
+  async function close(): Promise<void> {
+    isClosed = true;
+    forwarding.close();
+    await bus.close();
+    await node
+      .leave()
+      .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
+    // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
+    nodePort.close();
+  }
   return {
     peers: {
       id: node.id,
@@ -191,15 +204,11 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
-      const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isStopping;
+      const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isClosed;
       // Of several servers that are attached, one serves the other nodes.
       if (!isServing) nodePort.serve(listener, isFor, endIdle);
       isServing = true;
       return forwarding.wrap(listener);
-    },
-    stopServing() {
-      isStopping = true;
-      endServing();
     },
     isReplaced: () => false,
     showReload(routes) {
@@ -207,16 +216,10 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
     },
     ...relayReloads(bus, node, logger),
-    async close() {
-      isStopping = true;
+    close,
+    async abandon() {
+      await close();
       endServing();
-      forwarding.close();
-      await bus.close();
-      await node
-        .leave()
-        .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
-      // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
-      nodePort.close();
     },
   };
 }

@@ -74,22 +74,26 @@ describe('the nodes of an installation', () => {
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
   });
 
-  it('on one SQLite folder are refused unless each has a port for the others, and not while another one ends (FA-37)', async () => {
+  it('on one SQLite folder are refused unless each has a port for the others, and until the storage of the other is closed (FA-37)', async () => {
     const folder = testFolder();
     const alone = await compose({}, {}, folder);
     for (const cluster of [{}, { port: 0 }])
       await expect(compose(cluster, {}, folder)).rejects.toThrow(
         /^Another server runs on this data folder\. Stop it first, or set cluster\.port for both/,
       );
-    alone.composed.stopServing();
+    await alone.composed.close();
+    await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
+    await alone.storage.close();
     const next = await compose({ port: 0 }, {}, folder);
     const beside = await compose({ port: 0 }, {}, folder);
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    await alone.composed.close();
     await next.composed.close();
+    await next.storage.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
     await beside.composed.close();
-    await (await compose({}, {}, folder)).composed.close();
+    await beside.storage.close();
+    await (await compose({}, {}, folder)).composed.abandon();
+    await compose({}, {}, folder);
   });
 
   it('on one PostgreSQL database are refused unless each has a port for the others, until the only server has closed (FA-37)', async () => {

@@ -64,6 +64,7 @@ export function openSqliteStorage(
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const foreignCommits = watchDataVersion(db);
   const cacheRows = createRowCache(db, foreignCommits);
+  const servingLock = createServingLock(`${file}.serving`);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer, cacheRows),
@@ -98,11 +99,12 @@ export function openSqliteStorage(
     },
     probeWrite: () => writer.write(() => void countProbe.run()),
     sweepExpired: createSweeper(db, writer),
-    beginServing: createServingLock(`${file}.serving`),
+    beginServing: servingLock.take,
     exclusively: (work) => writer.write(work),
     async close() {
       await writer.idle();
       db.close();
+      servingLock.end();
     },
   };
 }

@@ -54,12 +54,7 @@ interface Schema {
  */
 export async function migrate(
   options: ConnectionOptions,
-  {
-    beforeUpgrade,
-    onWait = () => undefined,
-    signal,
-    folder = migrationFolder,
-  }: MigrationOptions = {},
+  { beforeUpgrade, onWait = () => undefined, signal, folder = migrationFolder }: MigrationOptions = {},
 ): Promise<void> {
   const client = new pg.Client(driverOptions(options));
   client.on('error', () => undefined);
