@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
 import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -287,11 +287,16 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         }
         if (refuseBody(incoming, response)) return;
         // Without a token it is refused, wherever: nobody else causes a query.
-        if (incoming.headers.authorization === undefined) {
+        const { authorization } = incoming.headers;
+        if (authorization === undefined) {
           listener(incoming, response);
           return;
         }
-        search(() => ('key' in session ? node.ownerOf(session.key) : node.find(session.nodeId))).then(
+        const find = (): Promise<NodeRow | undefined> =>
+          'key' in session
+            ? node.ownerOf(session.key, hash('sha256', authorization))
+            : node.find(session.nodeId);
+        search(find).then(
           (owner) => {
             if (!owner) return listener(incoming, response);
             const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setBounded } from '../collections/caches.ts';
 import type { SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { leaseSeconds, type NodeRow, type NodeStore } from '../storage/nodes.ts';
@@ -30,16 +31,29 @@ const beatsPerLook = 5;
 /** Attempts to take a session whose owner is gone each time it is asked for. */
 const maxClaims = 3;
 
-/** Maximum number of remembered owners. */
+/** Maximum number of remembered owners, and of sessions that no other node has. */
 const maxOwners = 10_000;
+
+/**
+ * Maximum number of unknown sessions of a second for which the database is asked on behalf of one asker. The bearer token
+ * is not verified yet at that time.
+ */
+const maxUnknownPerSecond = 20;
+
+/** Maximum number of askers whose unknown sessions are counted. */
+const maxAskers = 1_000;
 
 /** This process as one of the nodes of an installation. */
 export interface ClusterNode {
   readonly id: string;
   /** The sessions that this node serves. */
   readonly sessions: Omit<SessionOwnership, 'endIdle' | 'onEndIdle'>;
-  /** Returns another node that is alive and serves a session; undefined if none does, or this one. */
-  ownerOf(key: string): Promise<NodeRow | undefined>;
+  /**
+   * Returns another node that is alive and serves a session; undefined if none does, or this one. Also undefined if the asker
+   * has just named too many sessions of nobody: whoever takes such a session finds out that another node has it.
+   * @param asker text that is the same for all requests of one sender
+   */
+  ownerOf(key: string, asker: string): Promise<NodeRow | undefined>;
   /** Forgets a remembered owner, which could not be reached. */
   forgetOwner(key: string): void;
   /** Returns another node by its id, if it is alive. */
@@ -80,6 +94,9 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   let beatAt = await beginLease(store, row, logger);
   const held = new Set<string>();
   const owners = new Map<string, { owner: NodeRow | undefined; until: number }>();
+  /** Sessions that no other node has: in a map of their own, so that made-up ids push out no owner. */
+  const ownerless: typeof owners = new Map();
+  const unknown = new Map<string, { count: number; until: number }>();
   const lost = new Set<() => void>();
   /** Number of times that all sessions were let go of. */
   let losses = 0;
@@ -202,14 +219,22 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
         return () => lost.delete(callback);
       },
     },
-    async ownerOf(key) {
+    async ownerOf(key, asker) {
       if (held.has(key)) return undefined;
-      const known = owners.get(key);
-      if (known && known.until > performance.now()) return known.owner;
+      const now = performance.now();
+      const known = [owners, ownerless].map((all) => all.get(key)).find((each) => each && each.until > now);
+      if (known) return known.owner;
+      const counted = unknown.get(asker);
+      const asked = counted && counted.until > now ? counted : { count: 0, until: now + 1_000 };
+      if (asked.count >= maxUnknownPerSecond) return undefined;
       const found = await store.ownerOf(key);
       const owner = found?.id === row.id ? undefined : found;
-      if (owners.size >= maxOwners) owners.clear();
-      owners.set(key, { owner, until: performance.now() + ownerMs });
+      owners.delete(key);
+      setBounded(owner ? owners : ownerless, key, { owner, until: performance.now() + ownerMs }, maxOwners);
+      if (!found) {
+        asked.count++;
+        setBounded(unknown, asker, asked, maxAskers);
+      }
       return owner;
     },
     forgetOwner: (key) => void owners.delete(key),

@@ -46,9 +46,9 @@ describe('a node', () => {
     expect(await here.sessions.claim('s')).toBeUndefined();
     expect(await there.sessions.claim('s')).toBe(here.id);
     expect(await there.sessions.claim('no such session')).toBeUndefined();
-    expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
-    expect(await here.ownerOf('s')).toBeUndefined();
-    expect(await here.ownerOf('t')).toBeUndefined();
+    expect(await there.ownerOf('s', 'ann')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
+    expect(await here.ownerOf('s', 'ann')).toBeUndefined();
+    expect(await here.ownerOf('t', 'ann')).toBeUndefined();
     expect(await there.find(here.id)).toMatchObject({ address: '10.0.0.1:1' });
     expect(await there.find(there.id)).toBeUndefined();
     expect(await there.find('nobody')).toBeUndefined();
@@ -65,10 +65,34 @@ describe('a node', () => {
       await join(store, '10.0.0.2:2'),
     ];
     await there.sessions.claim('s');
-    expect((await here.ownerOf('s'))?.id).toBe(there.id);
+    expect((await here.ownerOf('s', 'ann'))?.id).toBe(there.id);
     await there.leave();
     here.forgetOwner('s');
-    expect(await here.ownerOf('s')).toBeUndefined();
+    expect(await here.ownerOf('s', 'ann')).toBeUndefined();
+  });
+
+  it('asks the database for few made-up sessions of one sender, and still finds those of others', async () => {
+    const { store } = await startStore('s');
+    let asked = 0;
+    const counting: NodeStore = {
+      ...store,
+      ownerOf(key) {
+        asked++;
+        return store.ownerOf(key);
+      },
+    };
+    const [{ node: here }, { node: there }] = [
+      await join(counting, '10.0.0.1:1'),
+      await join(store, '10.0.0.2:2'),
+    ];
+    await there.sessions.claim('s');
+    for (let at = 0; at < 100; at++) expect(await here.ownerOf(`made up ${at}`, 'eve')).toBeUndefined();
+    expect(asked).toBeGreaterThan(10);
+    // Each second more are asked for: the loop takes far less than two.
+    expect(asked).toBeLessThan(70);
+    expect((await here.ownerOf('s', 'ann'))?.id).toBe(there.id);
+    // It is known now, also to the other sender.
+    expect((await here.ownerOf('s', 'eve'))?.id).toBe(there.id);
   });
 
   it('loses its sessions also if the database says nothing at all', async () => {

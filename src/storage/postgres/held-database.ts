@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StorageFault } from '../storage.ts';
-import { applicationName, type ConnectionOptions, driverOptions, isAlive } from './connection/database.ts';
+import {
+  applicationName,
+  type ConnectionOptions,
+  driverOptions,
+  hasPort,
+  isAlive,
+} from './connection/database.ts';
 import { isBeyondProgram } from './connection/errors.ts';
 import { versionOf } from './connection/migrate.ts';
 import { programSchema } from './connection/schema.ts';
@@ -35,10 +41,11 @@ export function describeDatabase(url: string): string {
 async function untilUnused(client: pg.Client, { pooled = false }: ConnectionOptions): Promise<void> {
   const deadline = performance.now() + waiting.totalMs;
   for (;;) {
-    const { rows } = await client.query<{ address: string; isNode: boolean }>(
-      `SELECT address, true AS "isNode" FROM nodes WHERE ${isAlive}
+    const { rows } = await client.query<{ usedBy: string }>(
+      `SELECT CASE WHEN ${hasPort} THEN 'the node ' ELSE 'a server on ' END || address AS "usedBy"
+         FROM nodes WHERE ${isAlive}
        UNION ALL
-       SELECT coalesce(host(client_addr), 'this machine'), false FROM pg_stat_activity
+       SELECT 'a server or command on ' || coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
          WHERE $1 AND datname = current_database() AND usename = current_user
            AND application_name LIKE '${applicationName}/%' AND pid <> pg_backend_pid()`,
       [!pooled],
@@ -47,7 +54,7 @@ async function untilUnused(client: pg.Client, { pooled = false }: ConnectionOpti
     if (!found) return;
     if (performance.now() > deadline)
       throw new StorageFault(
-        `The database is in use by ${found.isNode ? `the node ${found.address}` : `a server or command on ${found.address}`}. Stop every server first; nothing was changed.`,
+        `The database is in use by ${found.usedBy}. Stop every server first; nothing was changed.`,
       );
     await sleep(waiting.pauseMs);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
-import { applicationName, type ConnectionOptions, driverOptions, isAlive } from './database.ts';
+import { applicationName, type ConnectionOptions, driverOptions, hasPort, isAlive } from './database.ts';
 import { type Migration, migrationFolder, readMigrations } from './schema.ts';
 
 /** Settings of the server without which an acknowledged write could be lost, and the oldest version. */
@@ -146,7 +146,7 @@ async function findOlderProgram(
   { pooled = false }: ConnectionOptions,
 ): Promise<string | undefined> {
   const { rows } = await client.query<{ place: string; schema: number }>(
-    `SELECT 'The node ' || address || ' (version ' || version || ')' AS place, schema FROM nodes
+    `SELECT CASE WHEN ${hasPort} THEN 'The node ' ELSE 'The server on ' END || address || ' (version ' || version || ')' AS place, schema FROM nodes
        WHERE ${isAlive} AND schema < $1
      UNION ALL
      SELECT 'A server or command on ' || coalesce(host(client_addr), 'this machine'), schema

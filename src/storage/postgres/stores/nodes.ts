@@ -7,15 +7,12 @@ import {
 } from '../../nodes.ts';
 import { AnotherServer } from '../../storage.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
-import { type Database, isAlive } from '../connection/database.ts';
+import { type Database, hasPort, isAlive } from '../connection/database.ts';
 import { programSchema } from '../connection/schema.ts';
 import type { Writer } from '../connection/writer.ts';
 
 const columns = `nodes.id, address, version, started_at AS "startedAt", settings_hash AS "settingsHash",
   refuses_file AS "refusesFile"`;
-
-/** Condition for rows of `nodes`: other nodes can reach it. */
-const hasPort = "strpos(address, ':') > 0";
 
 const releaseAll = 'UPDATE mcp_sessions SET node_id = NULL WHERE node_id = $1';
 
