@@ -156,7 +156,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const app = createApp({
     ...{ storage, logger, metrics, routes },
     publicUrl: issuer,
-    isStopping: () => isStopping,
+    isStopping: () => isStopping || cluster.isReplaced(),
     allowedOrigins: settings.allowedOrigins,
     findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,
@@ -207,7 +207,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       isStopping = true;
       stopSweeping();
       await stopKeyRotation();
-      cluster.stopServing();
       await routes.close(patienceMs);
       await cluster.close();
       accessWatch.close();

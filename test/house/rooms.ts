@@ -54,7 +54,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'cluster',
     doors: ['cluster/bus.ts', 'cluster/forwarding.ts', 'cluster/node.ts', 'cluster/relays.ts'],
-    may: ['crypto', 'storage', 'observability'],
+    may: ['collections', 'crypto', 'storage', 'observability'],
     mayTypesOf: ['gateway', 'mcp'],
     neverPackages: [...web, engine, ...nativePackages],
   },

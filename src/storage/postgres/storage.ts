@@ -51,7 +51,7 @@ export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOption
   masterKey: (isNew: boolean) => Promise<SealingKey>;
   /** Returns the time in epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Called with a sentence if the server may lack acknowledged commits, as after a failover. */
+  /** Called with a sentence if the server may lack acknowledged commits, as after a failover; also while it is open. */
   onOtherServer?: ((sentence: string) => void) | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function openPostgres({
   onOtherServer,
   ...options
 }: PostgresOptions): Promise<PostgresInstallation> {
-  const connections = await connect(options);
+  const connections = await connect(options, () => onOtherServer?.(otherServer));
   try {
     const isNew = !(await holdsKeys(connections.db));
     const keyRing = openKeyRing(await openKeySchedule(connections, { masterKey, isNew, now }), now);
@@ -95,7 +95,7 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
 }
 
 const otherServer =
-  'PostgreSQL runs on another server or timeline than before, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
+  'PostgreSQL runs on another server or timeline than before, or lacks commits that it had, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
 
 /** The connections of a node. */
 interface Connections {
@@ -107,12 +107,15 @@ interface Connections {
   close: () => Promise<void>;
 }
 
-async function connect(options: ConnectionOptions & MigrationOptions): Promise<Connections> {
+async function connect(
+  options: ConnectionOptions & MigrationOptions,
+  onSetBack?: () => void,
+): Promise<Connections> {
   const db = openPool(options);
   try {
     await migrate(options, options);
     await requireNotMoved(db);
-    const marks = await watchChangeMarks(db);
+    const marks = await watchChangeMarks(db, onSetBack);
     const writer = createWriter(options, marks);
     const counting = openPool({ ...options, poolSize: counterConnections }, 'written');
     const close = async (): Promise<void> => {

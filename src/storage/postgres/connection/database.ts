@@ -60,6 +60,9 @@ export const applicationName = 'gatehouse';
 /** Condition for rows of `nodes`. */
 export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
 
+/** Condition for rows of `nodes`: other nodes can reach it. A server that has no port names only its machine. */
+export const hasPort = "strpos(address, ':') > 0";
+
 /** Time to open a connection, and to answer a read, in milliseconds. */
 const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;
 
