@@ -65,6 +65,15 @@ CREATE TABLE call_writers (
   beat_at bigint NOT NULL
 );
 
+-- Positions of exports, and the process that delivers them.
+CREATE TABLE call_exports (
+  name text COLLATE "C" PRIMARY KEY,
+  writer text COLLATE "C" NOT NULL,
+  taken_until bigint NOT NULL,
+  calls bigint NOT NULL,
+  audit bigint NOT NULL
+);
+
 -- Calls by hour, kept longer than the calls. The last bucket has no bound.
 CREATE TABLE call_hours (
   hour bigint NOT NULL,

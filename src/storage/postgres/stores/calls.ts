@@ -19,6 +19,7 @@ import {
   chainedValues,
   conditionsOf,
   droppedAtOnce,
+  type ExportPosition,
   findDroppable,
   hoursOf,
   toStorable,
@@ -98,6 +99,11 @@ const sql = {
        ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at)
      SELECT writer, beat_at AS "beatAt" FROM call_writers WHERE writer <> $1`,
   leave: 'DELETE FROM call_writers WHERE writer = $1',
+  takeExport: `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES ($1, $2, $3, 0, 0)
+     ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+       WHERE call_exports.writer = excluded.writer OR call_exports.taken_until < $4
+     RETURNING calls, audit`,
+  saveExport: 'UPDATE call_exports SET calls = $3, audit = $4 WHERE name = $1 AND writer = $2',
 } as const;
 
 /** Both ends of an empty chain. */
@@ -213,6 +219,11 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     beat: (writer, nowMs) =>
       recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs])),
     leave: async (writer) => (await recording.run(sql.leave, [writer])) > 0,
+    takeExport: (name, writer, nowMs, leaseMs) =>
+      recording.row<ExportPosition>(sql.takeExport, [name, writer, nowMs + leaseMs, nowMs]),
+    async saveExport(name, writer, { calls, audit }) {
+      await recording.run(sql.saveExport, [name, writer, calls, audit]);
+    },
     async close() {
       await Promise.all([recording.close(), reading.close()]);
     },
