@@ -468,7 +468,9 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       ),
     ),
     sse: untilClosing(enter(withPreflight({ ...only('GET'), body }, sse.open))),
-    messages: enter(withPreflight({ ...only('POST'), body }, untilAnswered(recorded('sse', bounded(sse.post))))),
+    messages: enter(
+      withPreflight({ ...only('POST'), body }, untilAnswered(recorded('sse', bounded(sse.post)))),
+    ),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);
