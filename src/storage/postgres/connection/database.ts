@@ -145,18 +145,40 @@ export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
  * Opens a pool of connections, for reads and for statements that stand alone.
  * @param purpose names what fails in the error of an outage
  */
-export function openPool(options: ConnectionOptions, purpose: 'read' | 'written' = 'read'): TransactionPool {
+export function openPool(options: ConnectionOptions, purpose: 'read' | 'written' = 'read'): Database {
+  return toDatabase(createPool(options), options, purpose);
+}
+
+/** Opens a pool of connections for transactions, which send their statements without waiting for those before. */
+export function openTransactionPool(options: ConnectionOptions): TransactionPool {
+  const pool = createPool({ ...options, pipeline: true });
+  return {
+    ...toDatabase(pool, options, 'written'),
+    async transact(settings, work) {
+      try {
+        return await transact(pool, options, settings, work);
+      } catch (error) {
+        throw toUnavailable(error, 'written');
+      }
+    },
+  };
+}
+
+function createPool({ pipeline = false, ...options }: ConnectionOptions & { pipeline?: boolean }): pg.Pool {
   const pool = new pg.Pool({
     ...driverOptions(options),
     max: options.poolSize ?? 10,
     query_timeout: timeouts.readMs,
     // The last idle ones end: a balancer or firewall between would cut them unnoticed.
     idleTimeoutMillis: 60_000,
-    // Statements of a transaction are sent without waiting for those before.
-    pipeline: purpose === 'written',
+    pipeline,
   } as pg.PoolConfig);
   // A connection that is lost while idle is replaced at the next read.
   pool.on('error', () => undefined);
+  return pool;
+}
+
+function toDatabase(pool: pg.Pool, options: ConnectionOptions, purpose: 'read' | 'written'): Database {
   const statements = createStatements(pool as unknown as pg.Client, options);
   const reading =
     <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
@@ -171,9 +193,6 @@ export function openPool(options: ConnectionOptions, purpose: 'read' | 'written'
     rows: reading(statements.rows) as Database['rows'],
     row: reading(statements.row) as Database['row'],
     run: reading(statements.run),
-    transact: reading(<T>(settings: string, work: (tx: Statements) => Promise<T>) =>
-      transact(pool, options, settings, work),
-    ) as TransactionPool['transact'],
     close: () => pool.end(),
   };
 }

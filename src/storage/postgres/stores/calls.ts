@@ -30,6 +30,7 @@ import {
   type Database,
   ledgerConnections,
   openPool,
+  openTransactionPool,
   type Statements,
   type Value,
 } from '../connection/database.ts';
@@ -115,7 +116,7 @@ const none: Omit<CallEnd, 'proof'> = { batch: 0, lastSeq: 0, mac: '' };
  * @param keys holds the key that authenticates the batches; read for each batch
  */
 export function openCallStore(options: ConnectionOptions, keys: { readonly audit: string }): CallStore {
-  const recording = openPool({ ...options, poolSize: ledgerConnections }, 'written');
+  const recording = openTransactionPool({ ...options, poolSize: ledgerConnections });
   // Conditions differ from query to query: nothing is prepared, and each plan fits its values.
   const reading = openPool({ ...options, poolSize: ledgerConnections, pooled: true });
 
