@@ -56,20 +56,20 @@ export function namesOfArguments(given: CallArguments): string {
 
 /**
  * Seals the kept part of arguments.
- * @param context what the arguments belong to
+ * @param context returns what the arguments belong to
  * @returns null if none is kept
  */
 export function sealArguments(
   given: CallArguments,
   keeping: ArgumentKeeping,
   box: Pick<SealedBox, 'seal'>,
-  context: string,
+  context: () => string,
 ): Uint8Array | null {
   if (keeping.arguments === 'hash') return null;
   const kept = keeping.arguments === 'full' ? given : redact(given, new Set(keeping.keep));
   const text = JSON.stringify(kept);
   const isLong = text.length > maxKept;
-  return box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context);
+  return box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context());
 }
 
 /** Replaces values by their types, but for the members that may be kept, at any depth. */

@@ -232,7 +232,9 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
     const { at, authInfo, requestId, notes, arguments: given } = call;
     const ended = outcomeOf(call.ending, reasons);
     const isPassed = ended.outcome !== 'refused' && !notes.isCached;
-    const sealed = given ? sealArguments(given, recording, box, contextOfArguments({ at, requestId })) : null;
+    const sealed = given
+      ? sealArguments(given, recording, box, () => contextOfArguments({ at, requestId }))
+      : null;
     return {
       at,
       account: authInfo.subject,

@@ -107,11 +107,17 @@ export interface CallRow extends CallEntry {
  * surrogate pair. The chain and the hours are over what is stored.
  */
 export function toStorable(call: CallEntry): CallEntry {
+  const isStorable = Object.values(call).every((value) => typeof value !== 'string' || isPlain(value));
+  if (isStorable) return call;
   const members = Object.entries(call).map(([name, value]) => [
     name,
     typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value,
   ]);
   return Object.fromEntries(members) as CallEntry;
+}
+
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** The seal of a batch of calls. Each covers its rows and the seal before it. */
@@ -285,7 +291,7 @@ export function hoursOf(calls: readonly CallEntry[]): CallHour[] {
     const { at, route, backend, method, target, client, outcome, ms, bytesOut } = call;
     const hour = at - (at % hourMs);
     const group = { hour, route, backend: backend ?? '', method, target: target ?? '', client, outcome };
-    const key = JSON.stringify(Object.values(group));
+    const key = Object.values(group).join('\0');
     const empty = { calls: 0, ms: 0, bytesOut: 0, buckets: [...callBuckets, 0].map(() => 0) };
     const sum = hours.get(key) ?? { ...group, ...empty };
     sum.calls++;

@@ -46,11 +46,11 @@ describe('Kept arguments', () => {
     JSON.parse(box.open(sealed ?? new Uint8Array(), 'place'));
 
   it('are none by default', () => {
-    expect(sealArguments(given, { arguments: 'hash', keep: [] }, box, 'place')).toBeNull();
+    expect(sealArguments(given, { arguments: 'hash', keep: [] }, box, () => 'place')).toBeNull();
   });
 
   it('are sealed, and redacted show types in place of values that are not listed', () => {
-    const sealed = sealArguments(given, { arguments: 'redacted', keep: ['owner', 'id'] }, box, 'place');
+    const sealed = sealArguments(given, { arguments: 'redacted', keep: ['owner', 'id'] }, box, () => 'place');
     expect(Buffer.from(sealed ?? []).toString('latin1')).not.toContain('ada');
     expect(opened(sealed)).toEqual({
       owner: 'ada',
@@ -62,14 +62,19 @@ describe('Kept arguments', () => {
   });
 
   it('are complete if the route keeps all, up to 4,096 characters', () => {
-    expect(opened(sealArguments(given, { arguments: 'full', keep: [] }, box, 'place'))).toEqual(given);
-    const long = sealArguments({ text: 'x'.repeat(10_000) }, { arguments: 'full', keep: [] }, box, 'place');
+    expect(opened(sealArguments(given, { arguments: 'full', keep: [] }, box, () => 'place'))).toEqual(given);
+    const long = sealArguments(
+      { text: 'x'.repeat(10_000) },
+      { arguments: 'full', keep: [] },
+      box,
+      () => 'place',
+    );
     const { shortened } = opened(long) as { shortened: string };
     expect(shortened).toHaveLength(4096);
   });
 
   it('cannot be opened for another call', () => {
-    const sealed = sealArguments(given, { arguments: 'full', keep: [] }, box, 'place');
+    const sealed = sealArguments(given, { arguments: 'full', keep: [] }, box, () => 'place');
     expect(() => box.open(sealed ?? new Uint8Array(), 'elsewhere')).toThrow();
   });
 });

@@ -129,11 +129,7 @@ export function describeCalls(create: CreateCallPlace): void {
     });
 
     it.each<[string, string, CallChainFault]>([
-      [
-        'a changed call',
-        "UPDATE calls SET target = 'other' WHERE seq = 3",
-        { batch: 2, fault: 'calls_changed' },
-      ],
+      ['a changed call', 'UPDATE calls SET ms = ms + 1 WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
       ['a removed call', 'DELETE FROM calls WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
       ['a removed last call', 'DELETE FROM calls WHERE seq = 6', { batch: 3, fault: 'calls_changed' }],
       [

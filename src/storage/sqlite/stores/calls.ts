@@ -35,14 +35,52 @@ import { ledgerMigrations, migrate } from '../connection/migrate.ts';
 const busyTimeoutMs = 100;
 
 const names = Object.keys(callColumns) as (keyof CallRow)[];
-const columnList = names.map((name) => `${callColumns[name]} AS ${name}`).join(', ');
+
+/** Columns whose texts are in `call_names`. */
+const named: ReadonlySet<string> = new Set<string>(
+  (
+    [
+      ...['account', 'client', 'grant', 'route', 'backend', 'credential', 'revision', 'method', 'target'],
+      ...['definition', 'argumentNames', 'reason'],
+    ] as (keyof CallRow)[]
+  ).map((name) => callColumns[name]),
+);
+
+const columnList = names
+  .map((name) => {
+    const column = callColumns[name];
+    return `${named.has(column) ? `(SELECT text FROM call_names WHERE id = calls.${column})` : column} AS ${name}`;
+  })
+  .join(', ');
 const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
 const sealColumns = 'batch, at, last_seq AS lastSeq, calls, lost, gap, digest, mac';
 
 /** A row as SQLite returns it. */
-type StoredRow = Omit<CallRow, 'cached' | 'retried'> & Record<'cached' | 'retried', number>;
+type StoredRow = Omit<CallRow, 'cached' | 'retried' | 'requestId'> &
+  Record<'cached' | 'retried', number> & { requestId: string | Buffer };
 
-const toRow = (row: StoredRow): CallRow => ({ ...row, cached: row.cached === 1, retried: row.retried === 1 });
+const toRow = (row: StoredRow): CallRow => ({
+  ...row,
+  cached: row.cached === 1,
+  retried: row.retried === 1,
+  requestId: typeof row.requestId === 'string' ? row.requestId : toUuid(row.requestId),
+});
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the stored form of a request id: half the bytes of a UUID. */
+function packId(id: string): string | Buffer {
+  return uuid.test(id) ? Buffer.from(id.replaceAll('-', ''), 'hex') : id;
+}
+
+function toUuid(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+const dayMs = 86_400_000;
+
+/** Most names whose ids are remembered. */
+const maxKnownNames = 20_000;
 
 /** An open database file of the ledger. */
 interface Ledger {
@@ -130,7 +168,11 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         removed += dropped;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      use(({ db }) => db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore));
+      use(({ db }) => {
+        db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
+        // A day more: a call is written after it arrived.
+        db.prepare('DELETE FROM call_names WHERE used_day < ?').run(Math.floor(retention.before / dayMs) - 1);
+      });
       return removed;
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
@@ -226,6 +268,33 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   );
   const leave = db.prepare<[string]>('DELETE FROM call_writers WHERE writer = ?');
 
+  const useName = db
+    .prepare<[string, number], number>(
+      `INSERT INTO call_names (text, used_day) VALUES (?, ?)
+       ON CONFLICT (text) DO UPDATE SET used_day = max(used_day, excluded.used_day) RETURNING id`,
+    )
+    .pluck();
+  /** Ids of the names that were used on the present day. */
+  const today = { day: 0, ids: new Map<string, number>() };
+  const idOf = (text: string, nowMs: number): number => {
+    const day = Math.floor(nowMs / dayMs);
+    if (today.day !== day || today.ids.size > maxKnownNames) {
+      today.day = day;
+      today.ids = new Map();
+    }
+    const known = today.ids.get(text);
+    if (known !== undefined) return known;
+    const id = useName.get(text, day) as number;
+    today.ids.set(text, id);
+    return id;
+  };
+  const toColumn = (name: keyof CallRow, value: CallRow[keyof CallRow], nowMs: number) => {
+    if (typeof value === 'boolean') return Number(value);
+    if (typeof value !== 'string') return value;
+    if (name === 'requestId') return packId(value);
+    return named.has(callColumns[name]) ? idOf(value, nowMs) : value;
+  };
+
   const seal = (name: 'start' | 'head', { batch, lastSeq, mac }: CallSeal): void => {
     const end = { batch, lastSeq, mac };
     putEnd.run({ name, ...end, proof: proveCallEnd(keys.audit, name, end) });
@@ -245,7 +314,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     const chained: unknown[][] = [];
     for (const call of calls) {
       const row: CallRow = { ...call, seq: ++seq };
-      insert.run(names.map((name) => toColumn(row[name])));
+      insert.run(names.map((name) => toColumn(name, row[name], nowMs)));
       chained.push(chainedValues(row));
     }
     addHours(calls);
@@ -275,8 +344,17 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     seal('start', newest);
     return newest.lastSeq - start.lastSeq;
   };
+  const appendTogether = db.transaction(append).immediate;
   return {
-    append: db.transaction(append).immediate,
+    append(...batch) {
+      try {
+        return appendTogether(...batch);
+      } catch (error) {
+        // Their names were undone, too.
+        today.ids = new Map();
+        throw error;
+      }
+    },
     seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
     ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
     prune: db.transaction(prune).immediate,
@@ -286,10 +364,6 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     }).immediate,
     leave: (writer) => leave.run(writer).changes > 0,
   };
-}
-
-function toColumn(value: CallRow[keyof CallRow]): string | number | Uint8Array | null {
-  return typeof value === 'boolean' ? Number(value) : value;
 }
 
 function list(db: Database.Database, query: CallQuery, limit: number, before?: CallCursor): CallRow[] {
@@ -321,8 +395,11 @@ function count(
        FROM calls ${where} ${groupBy} HAVING calls > 0 ORDER BY calls DESC, lastAt DESC LIMIT ?`,
     )
     .all(...values, limit);
+  const findName = db.prepare<[unknown], string>('SELECT text FROM call_names WHERE id = ?').pluck();
+  const textOf = (name: CallGroup, value: unknown): string | null =>
+    value !== null && named.has(callColumns[name]) ? (findName.get(value) ?? null) : (value as string | null);
   return rows.map((row) => {
-    const group = Object.fromEntries(by.map((name) => [name, row[`g_${name}`] as string | null]));
+    const group = Object.fromEntries(by.map((name) => [name, textOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
     return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
@@ -347,7 +424,15 @@ type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
 
 function toWhere(conditions: readonly Condition[]): { where: string; values: unknown[] } {
   return {
-    where: conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`,
-    values: conditions.flatMap(([, ...values]) => values),
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => withIds(sql)).join(' AND ')}`,
+    values: conditions.flatMap(([sql, ...values]) =>
+      sql.startsWith(callColumns.requestId) ? values.map((value) => packId(String(value))) : values,
+    ),
   };
+}
+
+/** Compares a named column by the id of the text. */
+function withIds(sql: string): string {
+  const [, column = '', comparison] = /^(\w+) (=|IS) \?$/.exec(sql) ?? [];
+  return named.has(column) ? `${column} ${comparison} (SELECT id FROM call_names WHERE text = ?)` : sql;
 }
