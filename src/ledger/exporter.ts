@@ -103,7 +103,7 @@ async function readBatch(
       format === 'ocsf' ? callToOcsf(call, version) : { type: 'call', ...call },
     ),
     ...events.map(({ seq, at, event, details }) => {
-      const exported = { seq, at: at * 1000, event, details: JSON.parse(details) as Record<string, string> };
+      const exported = { seq, at: at * 1000, event, details: withoutAddresses(details) };
       return format === 'ocsf' ? eventToOcsf(exported, version) : { type: 'audit', ...exported };
     }),
   ];
@@ -115,6 +115,12 @@ async function readBatch(
       audit: events.at(-1)?.seq ?? position.audit,
     },
   };
+}
+
+/** Reads the details of an event, without e-mail addresses: operators' commands name accounts by them. */
+function withoutAddresses(details: string): Record<string, string> {
+  const all = Object.entries(JSON.parse(details) as Record<string, string>);
+  return Object.fromEntries(all.filter(([, value]) => !/^[^\s@/]+@[^\s@/]+$/.test(value)));
 }
 
 function spanOf(records: readonly { seq: number }[]): readonly [number, number] | undefined {
