@@ -90,7 +90,7 @@ ${place}</div>`;
 ${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-/** Renders the sentence on what the server learns about the user; nothing if it learns nothing. */
+/** Renders the sentence with the data about the user that the server learns; nothing if it learns nothing. */
 export function renderLearned(
   texts: Texts,
   { learned: { facts, label }, resourceName }: Pick<ConsentPage, 'learned' | 'resourceName'>,
