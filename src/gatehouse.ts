@@ -21,6 +21,7 @@ import {
   createBackendObjects,
 } from './composition/backend-state.ts';
 import { composeBus, composeCluster } from './composition/cluster.ts';
+import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload } from './composition/reload.ts';
 import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
@@ -80,6 +81,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
+  const recording = composeLedger({ ...shared, environment: process.env, version: packageVersion() });
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
@@ -136,7 +138,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, ledger: recording.ledger, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -154,7 +156,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const app = createApp({
     ...{ storage, logger, metrics, routes },
     publicUrl: issuer,
-    isStopping: () => isStopping,
+    isStopping: () => isStopping || cluster.isReplaced(),
     allowedOrigins: settings.allowedOrigins,
     findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,
@@ -166,7 +168,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     authorizationServer: authorizationServer.middleware,
   });
   const stopKeyRotation = startKeyRotation({ ...shared, keyRing, lifetimes, box });
-  const stopSweeping = startSweeper({ storage, audit: settings.audit, logger, now });
+  const stopSweeping = startSweeper(shared);
 
   const replaceRoutes = (others: SettingsInput['routes']): RoutesChange => {
     const next = parseSettings({ ...input, routes: others });
@@ -205,7 +207,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       isStopping = true;
       stopSweeping();
       await stopKeyRotation();
-      cluster.stopServing();
       await routes.close(patienceMs);
       await cluster.close();
       accessWatch.close();
@@ -213,6 +214,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       objects.close();
       await bond.close();
       await limiters.close();
+      await recording.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

@@ -8,8 +8,10 @@ import { limitSettings, loginSettings, mcpSettings, tokenSettings } from './sett
 import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
+  callSettings,
   clusterSettings,
   dangerousSettings,
+  exportSettings,
   listenSettings,
   logSettings,
   metricsSettings,
@@ -67,6 +69,8 @@ const settings = z.strictObject({
   mcp: mcpSettings,
   rotation: rotationSettings,
   audit: auditSettings,
+  calls: callSettings,
+  export: exportSettings,
   log: logSettings,
   metrics: metricsSettings,
   dangerously: dangerousSettings,

@@ -25,7 +25,12 @@ export interface LearnedFacts {
   facts: readonly LearnedFact[];
   /** Display name of the upstream that the data comes from; empty if there is none. */
   label: string;
+  /** Part of the arguments of calls that the operator keeps, beyond a hash. */
+  kept?: KeptArguments | undefined;
 }
+
+/** `redacted`: selected values and the types of the others; `full`: all. */
+export type KeptArguments = 'redacted' | 'full';
 
 /**
  * Returns the data about a user that a server learns if the user allows an app to use it.
@@ -33,7 +38,7 @@ export interface LearnedFacts {
  * @param upstream the upstream of the login, if there is one: other accounts have only an address
  */
 export function listLearnedFacts(
-  { learns = [] }: { learns?: readonly Learnable[] },
+  { learns = [], keptArguments }: { learns?: readonly Learnable[]; keptArguments?: KeptArguments },
   upstream: Pick<Upstream, 'label' | 'settings'> | undefined,
 ): LearnedFacts {
   const selectsClaims = (upstream?.settings.callerClaims ?? []).length > 0;
@@ -43,5 +48,5 @@ export function listLearnedFacts(
       (upstream !== undefined || !ofUpstream.has(fact)) &&
       (fact !== 'claims' || selectsClaims),
   );
-  return { facts, label: upstream?.label ?? '' };
+  return { facts, label: upstream?.label ?? '', ...(keptArguments && { kept: keptArguments }) };
 }

@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   storage: async () => (await import('./commands/operator/storage.ts')).registerStorage,
   keys: async () => (await import('./commands/operator/keys.ts')).registerKeys,
   audit: async () => (await import('./commands/operator/audit.ts')).registerAudit,
+  calls: async () => (await import('./commands/operator/calls.ts')).registerCalls,
   grant: async () => (await import('./commands/operator/access.ts')).registerGrant,
   session: async () => (await import('./commands/operator/access.ts')).registerSession,
   upstream: async () => (await import('./commands/operator/upstream.ts')).registerUpstream,

@@ -25,3 +25,22 @@ export function parsePort(text: string): number {
     throw new InvalidArgumentError('A port is a number from 0 to 65535.');
   return port;
 }
+
+/** Seconds of the units of a span of time. */
+const units: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 };
+
+/**
+ * Reads a time: a date, a date with a time, or a span before now such as `90m`, `24h` or `7d`.
+ * @returns epoch seconds
+ * @throws InvalidArgumentError for anything else
+ */
+export function parseTime(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (amount !== undefined) return Math.floor(Date.now() / 1000) - Number(amount) * (units[unit] ?? 0);
+  const time = Date.parse(text);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError(
+      'A time is written like 2026-01-31, 2026-01-31T12:00:00Z, 90m, 24h or 7d.',
+    );
+  return Math.floor(time / 1000);
+}

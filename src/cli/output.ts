@@ -61,6 +61,15 @@ export function printableLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim();
 }
 
+/** Formats JSON as one line of ASCII, so that a terminal can execute nothing in it (T-190). */
+export function jsonLine(value: unknown): string {
+  const ascii = JSON.stringify(value).replace(
+    /[^\x20-\x7E]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return `${ascii}\n`;
+}
+
 /**
  * Formats a JSON document for standard output; control and invisible characters become `\u` escapes (T-190).
  * @param value a JSON value

@@ -14,6 +14,7 @@ import { relayChanges } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
+import type { Ledger } from '../ledger/index.ts';
 import {
   createMcpEndpoint,
   createSessionsInUse,
@@ -44,6 +45,7 @@ import {
 } from '../resource-server/index.ts';
 import type { McpSessionStore, StoredSession } from '../storage/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { ResolvedRoute } from './resolve-routes.ts';
 import type { OwnResource } from './resources.ts';
 import type { PlacedServer, ServedRoute } from './served-routes.ts';
 
@@ -51,7 +53,17 @@ import type { PlacedServer, ServedRoute } from './served-routes.ts';
 export interface ServingParts
   extends Pick<
     McpEndpointParts,
-    'issuer' | 'storage' | 'peers' | 'bus' | 'access' | 'held' | 'upstreams' | 'box' | 'logger' | 'now'
+    | 'issuer'
+    | 'storage'
+    | 'peers'
+    | 'bus'
+    | 'access'
+    | 'held'
+    | 'upstreams'
+    | 'box'
+    | 'ledger'
+    | 'logger'
+    | 'now'
   > {
   settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers' | 'limits' | 'tokens'>;
   keys: KeySet;
@@ -103,7 +115,7 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
         grants: authorizationServer,
         renderPage: (acceptLanguage) => buildHomePage(home, acceptLanguage),
       }),
-      mcpEndpoint: composeMcpEndpoint({ path: route.path, own, server }, endpointParts),
+      mcpEndpoint: composeMcpEndpoint({ ...route, own, server }, endpointParts),
     };
   };
 }
@@ -112,6 +124,8 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
 export interface EndpointPlace {
   /** Path of the route below the public URL; empty for the public URL itself. */
   path: string;
+  recording: ResolvedRoute['recording'];
+  credentials: ResolvedRoute['credentials'];
   /** Identifiers of its protected resources. */
   own: Record<OwnResource, string>;
   server: Pick<NormalizedServer, 'source' | 'scopes' | 'scopeRules' | 'methods'>;
@@ -126,6 +140,8 @@ export interface McpEndpointParts {
   /** Creates the limit of tool calls of the endpoint at a path. */
   limitToolCalls: ((path: string) => NonNullable<McpEndpointOptions['toolCallLimit']>) | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
+  /** Records calls; undefined if none is recorded. */
+  ledger: Ledger | undefined;
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
@@ -143,8 +159,9 @@ export interface McpEndpointParts {
 }
 
 /** Composes the MCP endpoint of a server, with its limits. */
-function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
-  const { settings, issuer, requestLimit, peers, bus, logger, now } = parts;
+function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
+  const { path, own, server } = place;
+  const { settings, issuer, requestLimit, ledger, peers, bus, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   const { mcpSessions } = parts.storage;
   return createMcpEndpoint({
@@ -176,6 +193,7 @@ function composeMcpEndpoint({ path, own, server }: EndpointPlace, parts: McpEndp
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
+    ...(ledger && { calls: ledger.recorderFor(path, place.recording, place.credentials) }),
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),

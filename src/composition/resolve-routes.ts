@@ -3,13 +3,14 @@ import type { Limiters } from '../authorization-server/index.ts';
 import type { NodeBus } from '../cluster/bus.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
+import type { RouteRecording } from '../ledger/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import { callerFields } from '../oauth/caller-fields.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
-import { cacheSettings, policySettings } from '../settings/policy.ts';
+import { cacheSettings, policySettings, recordingSettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
@@ -29,6 +30,10 @@ export interface ResolvedRoute {
   path: string;
   /** Changes if any setting of the route changes, or a file that it names. */
   fingerprint: string;
+  /** Settings of its calls in the call ledger. */
+  recording: RouteRecording;
+  /** Upstreams and personal credentials that its backends get, by the key of the backend; empty for the only one. */
+  credentials: ReadonlyMap<string, string>;
   /**
    * Creates the server. It starts no process before the first call.
    * @throws SettingsRefused
@@ -81,7 +86,15 @@ export function resolveRoutes(
     throw new SettingsRefused([
       `routes.${atRoot.key}.path: / is the path of the server that is given as server or backend`,
     ]);
-  return [{ key: providedKey, path: '', fingerprint: providedKey, make }, ...configured];
+  const recording = recordingSettings.parse(undefined);
+  const provider = {
+    key: providedKey,
+    path: '',
+    fingerprint: providedKey,
+    recording,
+    credentials: new Map(),
+  };
+  return [{ ...provider, make }, ...configured];
 }
 
 /** Lists the routes of the settings, in their order. */
@@ -97,6 +110,8 @@ export function resolveConfiguredRoutes(
       key,
       path,
       fingerprint: `${JSON.stringify(route)}\n${fingerprintFiles(route)}`,
+      recording: route.calls,
+      credentials: namePersonal(route.credentials),
       make() {
         const all = backendsOf(route).map(({ key: of, place, backend }) => {
           const backendName = of === undefined ? name : `${name}/${of}`;
@@ -128,6 +143,19 @@ export function resolveConfiguredRoutes(
       },
     };
   });
+}
+
+/** Returns the upstreams and personal credentials of a route, by the key of their backend, joined by commas. */
+function namePersonal(credentials: Settings['routes'][string]['credentials']): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const [credential, { backend = '', from }] of Object.entries(credentials)) {
+    const isUpstream = typeof from === 'object' && 'upstream' in from;
+    if (from !== 'person' && !isUpstream) continue;
+    const name = isUpstream ? from.upstream : credential;
+    const before = names.get(backend);
+    names.set(backend, before === undefined ? name : `${before},${name}`);
+  }
+  return names;
 }
 
 /**

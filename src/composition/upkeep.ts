@@ -17,8 +17,11 @@ const sweepIntervalMs = 60_000;
 
 /** Options of {@link startSweeper}. */
 export interface SweeperOptions {
-  storage: Pick<Storage, 'sweepExpired'> & { audit: Pick<Storage['audit'], 'prune'> };
-  audit: Settings['audit'];
+  storage: Pick<Storage, 'sweepExpired'> & {
+    audit: Pick<Storage['audit'], 'prune'>;
+    calls: Pick<Storage['calls'], 'prune'>;
+  };
+  settings: Pick<Settings, 'audit' | 'calls'>;
   logger: Pick<Logger, 'warn'>;
   /** Epoch seconds. */
   now: () => number;
@@ -28,13 +31,24 @@ export interface SweeperOptions {
  * Removes expired rows each minute. Does not keep the process alive.
  * @returns stops it
  */
-export function startSweeper({ storage, audit, logger, now }: SweeperOptions): () => void {
+export function startSweeper({ storage, settings, logger, now }: SweeperOptions): () => void {
+  const { audit, calls } = settings;
   const sweep = async (): Promise<void> => {
     await storage.sweepExpired(now());
     await storage.audit.prune({ before: now() - audit.keepDays * day, maxRows: audit.maxEvents });
   };
+  const sweepCalls = async (): Promise<void> => {
+    if (calls.store === 'off') return;
+    const before = (days: number): number => (now() - days * day) * 1000;
+    await storage.calls.prune({
+      before: before(calls.keepDays),
+      maxRows: calls.maxCalls,
+      hoursBefore: before(calls.keepHoursDays),
+    });
+  };
   const timer = setInterval(() => {
     sweep().catch((error) => logger.warn({ err: error }, 'expired rows could not be removed'));
+    sweepCalls().catch((error) => logger.warn({ err: error }, 'expired calls could not be removed'));
   }, sweepIntervalMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -1,4 +1,5 @@
 export { createAggregate } from './aggregate/aggregate.ts';
+export { failureOutcomes } from './backends/backend-errors.ts';
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote/remote-backend.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio/stdio-backend.ts';

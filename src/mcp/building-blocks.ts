@@ -3,6 +3,7 @@
  * errors, sources of servers, requests of Gatehouse itself.
  */
 
+export { noteCall } from './calls.ts';
 export { HeldBytes, type IncomingBytes, smallBytes } from './http/held-bytes.ts';
 export { Deadlines } from './http/limits.ts';
 export { isRefusal, type Refusal } from './http/refusal.ts';

@@ -5,6 +5,7 @@ import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { loggable } from '../observability/loggable.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
+import { type CallRecorder, type FinishedCall, ledgerUnavailable, RecordedCalls } from './calls.ts';
 import {
   checkAccept,
   checkContentLength,
@@ -19,6 +20,7 @@ import { createCallLimit, createStreamLimit } from './http/limits.ts';
 import { createPulse, NodeReply } from './http/node-reply.ts';
 import {
   closing,
+  codeOfRefusal,
   isRefusal,
   type Refusal,
   sendRefusal,
@@ -157,7 +159,16 @@ function koaMiddleware({
     const { method, req, res } = ctx;
     const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
     const { headers } = req;
-    const exchange: Exchange = { method, headers, query: ctx.querystring, body: req, authInfo, reply };
+    const { requestId } = ctx.state;
+    const exchange: Exchange = {
+      method,
+      headers,
+      query: ctx.querystring,
+      body: req,
+      authInfo,
+      reply,
+      requestId,
+    };
     if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
       const refusal = await serve(exchange);
@@ -222,6 +233,8 @@ export interface McpTransportsOptions {
   requestLimit?: RequestLimit;
   /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
   toolCallLimit?: ToolCallLimit;
+  /** Records calls; none is recorded without it. */
+  calls?: CallRecorder;
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
@@ -252,7 +265,8 @@ export interface McpTransports {
   toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
   accountSessions: AccountSessions;
   /**
-   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error.
+   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error. Other
+   * processes may take sessions without running calls at once.
    * @param patienceMs time for running calls to end by themselves, in milliseconds
    */
   close(patienceMs: number): Promise<void>;
@@ -369,13 +383,36 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
     };
   };
+  const recorder = options.calls;
+  /** Records the calls of a body, its refusal included. */
+  const recorded = <Body extends Posted | undefined>(
+    transport: FinishedCall['transport'],
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+  ): typeof serve => {
+    if (!recorder) return serve;
+    return async (exchange, posted) => {
+      const found = posted && new RecordedCalls(recorder, transport, exchange, posted);
+      if (!found?.hasCalls) return serve(exchange, posted);
+      if (!recorder.isReady()) return ledgerUnavailable;
+      exchange.calls = found;
+      try {
+        const refusal = await found.run(() => serve(exchange, posted));
+        if (refusal) found.refuse(refusal, codeOfRefusal(refusal));
+        return refusal;
+      } catch (error) {
+        if (error instanceof ServedElsewhere) found.discard();
+        else found.fail();
+        throw error;
+      }
+    };
+  };
   const serveRest = withPreflight(
     {
       checkMethod: ({ method }) => checkRestMethod(method),
       checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
       body,
     },
-    bounded(rest),
+    recorded('rest', bounded(rest)),
   );
   let isClosing = false;
 
@@ -389,33 +426,51 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     };
   };
   const { upstreams } = options;
-  /** Expands the scopes of the caller, and rejects requests while the server stops. */
+  /** Others take over the sessions of one process at once. */
+  const stopped: Refusal = peers ? { ...closing, headers: { 'Retry-After': '1' } } : closing;
+  /** Expands the scopes of the caller. */
   const enter = (uncounted: Serve): Serve => {
     const serve = counted(uncounted);
     return async (exchange) => {
-      if (isClosing) return closing;
       const caller = gate.effective(exchange.authInfo);
       exchange.authInfo = upstreams ? withUpstreams(caller, upstreams) : caller;
       return serve(exchange);
     };
   };
-  /** Rejects a body that arrives after the server stopped, so that it restores no session. */
-  const untilStopped = (serve: Serve): Serve => {
-    return async (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
+  const untilClosing =
+    (serve: Serve): Serve =>
+    async (exchange) =>
+      isClosing ? stopped : serve(exchange);
+  /**
+   * While the server stops, takes only messages for which running calls wait: responses and cancellations.
+   * @param isThere returns whether this process has the session; no other is restored
+   */
+  const untilAnswered = <Body extends Posted | undefined>(
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+    isThere: (exchange: Exchange) => boolean = () => true,
+  ): typeof serve => {
+    return async (exchange, posted) => {
+      const isAnswer = posted?.messages.requests.length === 0 && !stopping.signal.aborted;
+      return isClosing && !(isAnswer && isThere(exchange)) ? stopped : serve(exchange, posted);
+    };
   };
-  const enterRest = enter(serveRest);
+  const holdsSession = ({ headers }: Exchange): boolean =>
+    registry.holds(String(headerOf(headers, 'mcp-session-id')));
+  const enterRest = untilClosing(enter(serveRest));
   return {
     streamableHttp: enter(
       createDispatch(
         {
-          legacy: untilStopped(bounded(legacy)),
-          modern: bounded(modern.serve),
+          legacy: untilAnswered(recorded('http', bounded(legacy)), holdsSession),
+          modern: untilAnswered(recorded('http', bounded(modern.serve))),
         },
         body,
       ),
     ),
-    sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
-    messages: enter(withPreflight({ ...only('POST'), body }, bounded(sse.post))),
+    sse: untilClosing(enter(withPreflight({ ...only('GET'), body }, sse.open))),
+    messages: enter(
+      withPreflight({ ...only('POST'), body }, untilAnswered(recorded('sse', bounded(sse.post)))),
+    ),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);
@@ -433,7 +488,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     async close(patienceMs) {
       isClosing = true;
       modern.endListening();
-      registry.endStreams();
+      registry.drain();
       await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
       stopping.abort();
       await Promise.all([registry.close(), sse.close(), modern.close()]);

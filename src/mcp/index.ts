@@ -1,3 +1,4 @@
+export type { CallEnding, CallNotes, CallRecorder, FinishedCall } from './calls.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
 export type { AccessWatch, Renewal } from './http/exchange.ts';
 export { HeldBytes, type HeldBytesLimits } from './http/held-bytes.ts';

@@ -187,6 +187,8 @@ export type Answer = {
   headers?: Record<string, string>;
   /** The server that sent it, if it is known. */
   by?: McpLike;
+  /** Reason if Gatehouse refused the request. */
+  refusal?: string;
   /** True if a `requestState` of the result refers to what this process alone holds. */
   isHeldHere?: boolean;
 } & ({ result: Record<string, unknown>; error?: undefined } | { error: JsonRpcError; result?: undefined });

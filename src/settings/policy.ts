@@ -116,3 +116,27 @@ export const cacheSettings = z
 
 /** The cache settings of a backend after parsing. */
 export type CacheSettings = z.output<typeof cacheSettings>;
+
+/** Settings: the calls of a route in the ledger. */
+export const recordingSettings = z
+  .strictObject({
+    arguments: z
+      .enum(['hash', 'redacted', 'full'])
+      .default('hash')
+      .describe(
+        'hash keeps a keyed hash of the arguments; redacted also their shape, with the values of keep; full all of them, encrypted. The consent page says so',
+      ),
+    keep: z
+      .array(z.string().min(1).max(100))
+      .max(100)
+      .default([])
+      .describe('names of the arguments whose values redacted keeps'),
+    required: z
+      .boolean()
+      .default(false)
+      .describe(
+        'sends a response only once its call is stored, and refuses calls while that is not possible',
+      ),
+  })
+  .prefault({})
+  .describe('What the call ledger keeps of its calls.');

@@ -5,7 +5,7 @@ import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
 import { whenFieldsValid } from './issues.ts';
-import { cacheSettings, policySettings } from './policy.ts';
+import { cacheSettings, policySettings, recordingSettings } from './policy.ts';
 import { findScopeProblems, scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
@@ -53,6 +53,7 @@ const route = z.strictObject({
   policy: policySettings,
   cache: cacheSettings,
   credentials: credentialSettings,
+  calls: recordingSettings,
 });
 
 /** Setting: MCP servers behind the gateway. */

@@ -19,6 +19,11 @@ describe('the data that a server learns about a user', () => {
     expect(listLearnedFacts({ learns: all }, undefined)).toEqual({ facts: ['email', 'login'], label: '' });
   });
 
+  it('comes with the arguments of calls that the operator keeps', () => {
+    expect(listLearnedFacts({ keptArguments: 'full' }, undefined).kept).toBe('full');
+    expect(listLearnedFacts({}, undefined).kept).toBeUndefined();
+  });
+
   it('is only what the operator selected; by default it is nothing', () => {
     expect(listLearnedFacts({ learns: ['roles', 'client_id'] }, work()).facts).toEqual(['groups']);
     expect(listLearnedFacts({}, work()).facts).toEqual([]);

@@ -77,6 +77,14 @@ describe('the resources of an installation', () => {
     expect(resources[3]).toMatchObject({ scopes: { f: 'F.' }, baselineScopes: ['f'] });
   });
 
+  it('name the arguments of calls that the ledger keeps, unless there is no ledger', () => {
+    const recording = { arguments: 'full', keep: [], required: false } as const;
+    const kept = (settings: object) =>
+      composeResources(parseSettings(settings), [{ own, server, route: { recording } }])[0]?.keptArguments;
+    expect(kept({})).toBe('full');
+    expect(kept({ calls: { store: 'off' } })).toBeUndefined();
+  });
+
   it('may not be set as living elsewhere', () => {
     const settings = parseSettings({ resources: [{ ...elsewhere, resource: `${issuer}/rest` }] });
     expect(() => composeResources(settings, [{ own, server }])).toThrow(SettingsRefused);

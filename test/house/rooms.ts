@@ -54,8 +54,15 @@ export const rooms: readonly Room[] = [
   {
     name: 'cluster',
     doors: ['cluster/bus.ts', 'cluster/forwarding.ts', 'cluster/node.ts', 'cluster/relays.ts'],
-    may: ['crypto', 'storage', 'observability'],
+    may: ['collections', 'crypto', 'storage', 'observability'],
     mayTypesOf: ['gateway', 'mcp'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'ledger',
+    doors: ['ledger/index.ts'],
+    may: ['crypto', 'observability'],
+    mayTypesOf: ['mcp', 'storage'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
@@ -221,6 +228,7 @@ export const rooms: readonly Room[] = [
       'upstream',
       'app',
       'cluster',
+      'ledger',
       ...doors,
       'options.ts',
       'settings',

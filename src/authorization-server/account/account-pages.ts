@@ -14,6 +14,7 @@ import {
 } from '../interactions/form.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { type AccountRequest, PageMissing, type PersonalRequest, redirectToPage } from './account-request.ts';
+import { type ActivityPageOptions, showActivity } from './activity-page.ts';
 import {
   type CodesPageOptions,
   renewRecoveryCodes,
@@ -78,6 +79,7 @@ export interface AccountPagesOptions {
   sessions: OwnSessions;
   login: AccountLoginOptions;
   overview: OverviewOptions;
+  activity: ActivityPageOptions;
   password: PasswordPageOptions;
   reset: ResetPageOptions;
   passkeys: PasskeysPageOptions;
@@ -111,6 +113,7 @@ const pages: Readonly<Record<string, Page>> = {
   code: { for: 'anybody', post: (request, { login }) => submitAccountLogin(request, login, 'byCode') },
   passkey: { for: 'anybody', post: (request, { login }) => submitAccountLogin(request, login, 'byPasskey') },
   logout: { for: 'person', post: logOut },
+  activity: { for: 'person', get: (request, { activity }) => showActivity(request, activity) },
   apps: { for: 'person', post: (request, { overview }) => endApp(request, overview) },
   connections: { for: 'person', post: (request, { overview }) => endConnection(request, overview) },
   browsers: { for: 'person', post: (request, { overview }) => endBrowser(request, overview) },

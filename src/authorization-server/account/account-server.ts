@@ -85,6 +85,7 @@ export function createAccountServer(
       credentials,
       audit,
     },
+    activity: { apps, calls: storage.calls, now },
     password: { accounts, hasher, login, devices, sessions, audit },
     reset: { accounts, artifacts, box, hasher, wrongLinks, audit, now },
     passkeys: { passkeys, store: storage.passkeys, linked, audit },

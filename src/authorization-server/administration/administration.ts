@@ -6,6 +6,7 @@ import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { administerAccountAccess, administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
+import { administerCalls } from './calls.ts';
 import { administerClients } from './clients.ts';
 import { administerCredentials } from './credentials.ts';
 import { administerDefinitionPins } from './definition-pins.ts';
@@ -57,6 +58,7 @@ export function createAdministration(
       ),
     },
     audit: administerAudit(storage.audit, () => keys.audit),
+    calls: administerCalls({ calls: storage.calls, audit: storage.audit, key: () => keys.audit, record }),
     installation: administerInstallation(record),
     clients: recorded(
       administerClients(storage, box, now),

@@ -30,6 +30,36 @@ export const accountEn = {
     endExplanation:
       'Its tokens, streams and running calls stop at once. To use it again, you log in from the app and allow it again.',
     submitEnd: 'End access',
+    activity: 'What this app did',
+  },
+
+  activity: {
+    heading: (app: string) => `What ${app} did as you`,
+    introduction: (days: number) =>
+      `Calls of the last ${days} days. Arguments and results are not shown here.`,
+    none: (days: number) => `This app made no calls in the last ${days} days.`,
+    unavailable: 'The calls cannot be read at the moment. Try again later.',
+    byTool: 'By tool',
+    calls: (count: number) => (count === 1 ? '1 call' : `${count} calls`),
+    counted: ({ calls, failed, refused }: { calls: number; failed: number; refused: number }) =>
+      [
+        calls === 1 ? '1 call' : `${calls} calls`,
+        ...(failed > 0 ? [`${failed} failed`] : []),
+        ...(refused > 0 ? [`${refused} refused`] : []),
+      ].join(', '),
+    last: (time: string) => `Last: ${time}`,
+    more: 'Only the most used ones are shown.',
+    credentials: 'With these accounts and keys of yours',
+    eachCall: 'Each call, the newest first',
+    older: 'Older calls',
+    outcomes: {
+      ok: 'worked',
+      tool_error: 'reported an error',
+      error: 'failed',
+      refused: 'was refused',
+      timed_out: 'took too long',
+      cancelled: 'was cancelled',
+    },
   },
 
   ended: {

@@ -30,6 +30,35 @@ export const accountZhCn: typeof accountEn = {
     endExplanation:
       '它的令牌、数据流和正在进行的调用会立即停止。要再次使用，您需要从该应用重新登录并再次允许。',
     submitEnd: '结束访问权限',
+    activity: '该应用的操作记录',
+  },
+
+  activity: {
+    heading: (app) => `${app} 以您的身份执行的操作`,
+    introduction: (days) => `最近 ${days} 天的调用。此处不显示参数和结果。`,
+    none: (days) => `该应用在最近 ${days} 天内没有调用。`,
+    unavailable: '目前无法读取调用记录。请稍后再试。',
+    byTool: '按工具统计',
+    calls: (count) => `${count} 次调用`,
+    counted: ({ calls, failed, refused }) =>
+      [
+        `${calls} 次调用`,
+        ...(failed > 0 ? [`${failed} 次失败`] : []),
+        ...(refused > 0 ? [`${refused} 次被拒绝`] : []),
+      ].join('，'),
+    last: (time) => `最近一次：${time}`,
+    more: '仅显示使用最多的项目。',
+    credentials: '使用了您的这些账户和密钥',
+    eachCall: '每次调用（最新的在前）',
+    older: '更早的调用',
+    outcomes: {
+      ok: '成功',
+      tool_error: '报告了错误',
+      error: '失败',
+      refused: '被拒绝',
+      timed_out: '超时',
+      cancelled: '已取消',
+    },
   },
 
   ended: {

@@ -105,6 +105,12 @@ export const en = {
     },
     learns: (server: Markup, facts: readonly string[]) =>
       markup`${server} learns ${new Intl.ListFormat('en').format(facts)}.`,
+    keeps: {
+      redacted: (server: Markup) =>
+        markup`The operator keeps a record of each call to ${server}, with some of the values that the app sends.`,
+      full: (server: Markup) =>
+        markup`The operator keeps a record of each call to ${server}, with everything that the app sends.`,
+    },
     askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
     endEarlier: 'End what was allowed before',
     endEarlierDetail:

@@ -123,6 +123,10 @@ export const zhCn: Texts = {
       login: () => '您登录的时间与方式',
     },
     learns: (server, facts) => markup`${server} 将获知${[...facts].join('、')}。`,
+    keeps: {
+      redacted: (server) => markup`运营者会保存对 ${server} 的每次调用的记录，包括应用发送的部分内容。`,
+      full: (server) => markup`运营者会保存对 ${server} 的每次调用的记录，包括应用发送的全部内容。`,
+    },
     askedAgain: '每次都会询问您，因为其他应用可能会冒用该应用的标识。',
     endEarlier: '终止此前允许的访问',
     endEarlierDetail: '否则此前的授权将与本次授权并存。终止后，其他设备上的同一应用可能需要重新登录。',

@@ -90,18 +90,23 @@ ${place}</div>`;
 ${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-/** Renders the sentence with the data about the user that the server learns; nothing if it learns nothing. */
+/** Renders the data about the user that the server learns, and the data of calls that the operator keeps. */
 export function renderLearned(
   texts: Texts,
-  { learned: { facts, label }, resourceName }: Pick<ConsentPage, 'learned' | 'resourceName'>,
-): Markup | false {
-  const { learned, learns } = texts.consent;
+  { learned: { facts, label, kept }, resourceName }: Pick<ConsentPage, 'learned' | 'resourceName'>,
+): Markup {
+  const { learned, learns, keeps } = texts.consent;
+  const server = markup`<bdi>${displayText(resourceName)}</bdi>`;
   const list = facts.map((fact) => learned[fact](displayText(label)));
-  return (
+  return markup`${
     facts.length > 0 &&
-    markup`<p class="muted">${learns(markup`<bdi>${displayText(resourceName)}</bdi>`, list)}</p>
+    markup`<p class="muted">${learns(server, list)}</p>
 `
-  );
+  }${
+    kept &&
+    markup`<p class="muted">${keeps[kept](server)}</p>
+`
+  }`;
 }
 
 /** Renders the facts about a request beside its scopes and its target: its purpose and its client. */

@@ -10,6 +10,7 @@ import {
   callerOf,
   internalError,
   methodNotFound,
+  noteCall,
   requestCancelled,
 } from '../../mcp/building-blocks.ts';
 import {
@@ -172,6 +173,7 @@ export class AggregateServer implements McpLike {
       const keys = this.#members.map(({ key }) => key);
       return { error: unknownName(request, keys) };
     }
+    noteCall({ backend: member.key });
     const missing = await member.ready();
     if (missing) return { error: missing };
     if (!this.#running.has(id)) return { error: requestCancelled };

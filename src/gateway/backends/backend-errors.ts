@@ -85,6 +85,38 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
     'answered, but too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
 };
 
+const timedOut = ['backend_timed_out', 'backend_call_timed_out', 'backend_start_timed_out'];
+const refused = [
+  'backend_busy',
+  'backend_resting',
+  'backend_processes_exhausted',
+  'tool_called_too_often',
+  'tool_called_too_often_at_once',
+];
+const others = [
+  'arguments_not_checked',
+  'backend_restarting',
+  'credential_missing',
+  'credential_no_person',
+  'credential_refused',
+  'credential_unavailable',
+  'credentials_unavailable',
+  'question_not_clean',
+];
+
+/**
+ * Outcomes of the errors that the gateway itself makes, by `data.reason`: limits and breakers refuse a call, and time
+ * limits end it.
+ */
+export const failureOutcomes: ReadonlyMap<string, 'error' | 'refused' | 'timed_out'> = new Map<
+  string,
+  'error' | 'refused' | 'timed_out'
+>([
+  ...[...Object.keys(sayings), ...others].map((reason) => [reason, 'error'] as const),
+  ...timedOut.map((reason) => [reason, 'timed_out'] as const),
+  ...refused.map((reason) => [reason, 'refused'] as const),
+]);
+
 /** Errors that the caller can act on have the code of a busy server; the others are internal errors. */
 const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy: -32000 };
 

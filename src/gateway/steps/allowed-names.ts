@@ -1,4 +1,4 @@
-import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/building-blocks.ts';
+import { createUriReader, foldedPatterns, noteCall, type UriReader } from '../../mcp/building-blocks.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import {
   type Answer,
@@ -49,7 +49,10 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
     async answer(request, passing, next) {
       const asked = askedFor(request);
       if (!asked && usingMethods.has(request.method)) return unnamed;
-      if (asked && !mayUse(asked.kind, asked.name)) return notFound(asked.kind, asked.name, passing);
+      if (asked && !mayUse(asked.kind, asked.name)) {
+        noteCall({ refusal: 'not_allowed' });
+        return notFound(asked.kind, asked.name, passing);
+      }
       return withEntries(request.method, await next(request), (entries, { kind, name }) => {
         const readUri = createUriReader('list');
         return entries.filter((entry) => mayUse(kind, entry[name], readUri));
@@ -104,7 +107,9 @@ export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step
       if (request.method === 'tools/call') {
         const { name, tool, answer } = await calledTool(definitions, request, passing);
         if (answer) return answer;
-        return isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
+        if (isReadOnly(tool)) return next(request);
+        noteCall({ refusal: 'not_read_only' });
+        return notFound('tool', name, passing);
       }
       return withEntries(request.method, await next(request), (tools) => tools.filter(isReadOnly));
     },

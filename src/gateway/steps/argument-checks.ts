@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { plainJson } from '../../collections/exact-json.ts';
 import { FairQueue } from '../../collections/fair-queue.ts';
-import { missingInputOf } from '../../mcp/building-blocks.ts';
+import { missingInputOf, noteCall } from '../../mcp/building-blocks.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { loggable } from '../../observability/loggable.ts';
@@ -171,6 +171,7 @@ export function createCheckedArguments({ name, definitions, checks, logger }: Ch
 }
 
 function doesNotFit(tool: string, problem: string, { era }: Passing): Answer {
+  noteCall({ refusal: 'arguments_do_not_fit' });
   const text = `The arguments do not fit the input schema of ${tool}. ${cleanText(problem)} Correct them and call the tool again.`;
   const complete = era === 'modern' ? { resultType: 'complete' } : {};
   return { result: { ...complete, content: [{ type: 'text', text }], isError: true } };

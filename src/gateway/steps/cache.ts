@@ -1,4 +1,5 @@
 import { plainJson } from '../../collections/exact-json.ts';
+import { noteCall } from '../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type Answer, lists, type Next, type Passing, type Step } from './step.ts';
@@ -47,6 +48,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
   let changes = 0;
 
   const fresh = ({ result, untilMs }: KeptAnswer): Answer => {
+    noteCall({ isCached: true });
     const left = Math.max(0, Math.floor(untilMs - nowMs()));
     return { result: result.ttlMs === undefined ? { ...result } : { ...result, ttlMs: left } };
   };

@@ -70,6 +70,8 @@ export class DefinitionPins {
   readonly #options: DefinitionPinsOptions;
   readonly #unlisten: (() => void) | undefined;
   #known: Promise<Map<DefinitionKind, Map<string, Pinned>>> | undefined;
+  /** The pins that were read last. */
+  #lastRead: Map<DefinitionKind, Map<string, Pinned>> | undefined;
 
   constructor(options: DefinitionPinsOptions) {
     this.#options = options;
@@ -80,6 +82,12 @@ export class DefinitionPins {
 
   close(): void {
     this.#unlisten?.();
+  }
+
+  /** Returns the hash of a definition as callers see it, as far as it was read; changes that were not accepted count. */
+  knownHash(kind: DefinitionKind, name: string): string | undefined {
+    const pin = this.#lastRead?.get(kind)?.get(name);
+    return pin?.changed?.hash ?? pin?.hash;
   }
 
   /**
@@ -135,7 +143,8 @@ export class DefinitionPins {
         this.#known = undefined;
         throw error;
       });
-    return (await this.#known).get(kind) ?? new Map();
+    this.#lastRead = await this.#known;
+    return this.#lastRead.get(kind) ?? new Map();
   }
 
   /** Notes a change again that was noted by an earlier hash of fewer members, but does not report it again. */

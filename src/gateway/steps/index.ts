@@ -1,4 +1,5 @@
 import type { ShareCounts } from '../../collections/window-counts.ts';
+import { noteCall } from '../../mcp/building-blocks.ts';
 import type { ChangeRelay } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -231,6 +232,7 @@ export function createRefusedCredentials(credentials: Pick<PersonalCredentials, 
         if (found === undefined || passing.isCancelled) return answer;
         if (found !== 'renewed') return found;
         if (tries === maxTries) return answer;
+        noteCall({ isRetried: true });
       }
     },
   };

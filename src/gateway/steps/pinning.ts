@@ -1,3 +1,4 @@
+import { noteCall } from '../../mcp/building-blocks.ts';
 import { isRecord, type RequestMessage } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { maxInstructionsLength } from './definition-hash.ts';
@@ -20,7 +21,7 @@ export type OnToolChange = 'warn' | 'block';
 
 /** Options of {@link createPinning} and {@link createInstructionPinning}. */
 interface PinningOptions {
-  pins: Pick<DefinitionPins, 'review'>;
+  pins: Pick<DefinitionPins, 'review' | 'knownHash'>;
   onChange: OnToolChange;
   logger: Pick<Logger, 'error' | 'warn'>;
 }
@@ -53,7 +54,7 @@ function reviewer({ pins, onChange, logger }: PinningOptions): Pick<DefinitionPi
  * one that the server does not list. Resources are not pinned: they are the content of a server, and change with it.
  */
 export function createPinning(options: PinningOptions & { definitions: Definitions }): Step {
-  const { onChange, definitions } = options;
+  const { pins, onChange, definitions } = options;
   const isBlocking = onChange === 'block';
   const review = reviewer(options);
   const pinnedKindOf = (method: string): DefinitionKind | undefined => {
@@ -62,10 +63,13 @@ export function createPinning(options: PinningOptions & { definitions: Definitio
   };
 
   return {
-    cares: (method) => pinnedKindOf(method) !== undefined || (isBlocking && using.has(method)),
+    cares: (method) =>
+      pinnedKindOf(method) !== undefined || method === 'tools/call' || (isBlocking && using.has(method)),
     async answer(request, passing, next) {
       const kind = pinnedKindOf(request.method);
+      if (request.method === 'tools/call') noteDefinition(pins, request);
       if (!kind) {
+        if (!isBlocking) return next(request);
         const used = await usedDefinition(definitions, request, passing);
         if ('answer' in used) return used.answer;
         if (!used.entry) return next(request);
@@ -82,6 +86,12 @@ export function createPinning(options: PinningOptions & { definitions: Definitio
       });
     },
   };
+}
+
+/** Notes in the record of a call which definition of its tool callers see. */
+function noteDefinition(pins: Pick<DefinitionPins, 'knownHash'>, request: RequestMessage): void {
+  const definition = pins.knownHash('tool', String(request.params?.name));
+  if (definition !== undefined) noteCall({ definition });
 }
 
 /**
@@ -149,6 +159,7 @@ async function usedDefinition(
 
 function blocked(kind: keyof Definitions, name: string): Answer {
   const what = kind === 'template' ? 'resource template' : kind;
+  noteCall({ refusal: `${kind}_definition_changed` });
   const message = `The definition of the ${what} ${name} changed since the operator of this gateway accepted it. It can be used again when they have accepted the change.`;
   return { error: { code: -32000, message, data: { reason: `${kind}_definition_changed` } } };
 }

@@ -68,6 +68,7 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
     const bytes = await read(exchange);
+    if (!isRefusal(bytes)) exchange.bytes = bytes.length;
     if (isKept && !isRefusal(bytes)) exchange.sent = bytes;
     const posted = readPosted(bytes, exchange.headers, isRelayed);
     return isRefusal(posted) ? posted : serve(exchange, posted);

@@ -39,6 +39,7 @@ export type RefusalReason =
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
+  | 'ledger_unavailable'
   | 'closing';
 
 /** A refusal, and the parts of the request that its response repeats. */
@@ -245,8 +246,19 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: -32000,
     message: 'The access token lacks a scope. Ask for all scopes named in the WWW-Authenticate header.',
   },
+  ledger_unavailable: {
+    status: 503,
+    code: -32000,
+    message:
+      'Calls of this server must be recorded, and none can be at the moment. Nothing was called; try again later.',
+  },
   closing: { status: 503, code: -32000, message: 'The server is stopping. Try again in a moment.' },
 };
+
+/** Returns the JSON-RPC error code of a refusal. */
+export function codeOfRefusal({ reason }: Refusal): number {
+  return rows[reason].code;
+}
 
 /** Sends a response with JSON. */
 export interface JsonReply {

@@ -92,9 +92,14 @@ export class Session implements Listener {
     return this.#isEnded;
   }
 
+  /** True if a request runs. */
+  get hasCalls(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** True if a request runs or a stream is open. */
   get isInUse(): boolean {
-    return this.#running.size > 0 || this.streams.openCount > 0;
+    return this.hasCalls || this.streams.openCount > 0;
   }
 
   /** The server behind it. */
@@ -130,7 +135,10 @@ export class Session implements Listener {
     if (waiting.size === 0) exchange.reply.empty(202);
     const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
     for (const id of waiting.keys()) this.#running.set(id, post);
-    for (const message of messages.list) this.say(message, post);
+    const { calls } = exchange;
+    for (const message of messages.list)
+      if (calls) calls.runMessage(message, () => this.say(message, post));
+      else this.say(message, post);
     post.streamWhenLate(this.#late);
     return undefined;
   }
@@ -177,12 +185,12 @@ export class Session implements Listener {
     const request = post?.requestOf(id);
     if (!post || !request) return;
     const kept = 'error' in message ? undefined : this.#remember(request);
-    if (kept)
-      void kept.then(() => {
-        // The call may have been cancelled, or the session ended, until its change was stored.
-        if (this.#running.get(id) === post) this.#sendAnswer(id, post, message);
-      });
-    else this.#sendAnswer(id, post, message);
+    const send = (told: Message): void => {
+      // The call may have been cancelled, or the session ended, until its change or its record was stored.
+      if (this.#running.get(id) === post) this.#sendAnswer(id, post, told);
+    };
+    if (kept) void kept.then(() => post.record(message, send));
+    else post.record(message, send);
   }
 
   #sendAnswer(id: RequestId, post: Post, message: Message): void {
@@ -289,6 +297,13 @@ class Post implements Sender {
     return this.#waiting.get(id);
   }
 
+  /** Records the response to a call, and sends it. */
+  record(message: Message, send: (message: Message) => void): void {
+    const { calls } = this.#exchange;
+    if (calls) calls.answer(message, send);
+    else send(message);
+  }
+
   /** Sends a message before a response. */
   tell(message: Message): void {
     this.#openStream().write(message);
@@ -305,6 +320,7 @@ class Post implements Sender {
   /** Abandons a request that its sender cancelled; no response is sent (T-141). */
   forget(id: RequestId): void {
     this.#waiting.delete(id);
+    this.#exchange.calls?.cancel(id);
     this.#stream?.owe([...this.#waiting.keys()].map(keyOf));
     this.#endWhenNothingWaits();
   }
@@ -316,6 +332,7 @@ class Post implements Sender {
     if (!this.#stream)
       for (const { id } of this.#waiting.values())
         this.#answers.push({ jsonrpc: '2.0', id, error: sessionEnded } as Message);
+    this.#exchange.calls?.cancelRest();
     this.#waiting.clear();
     this.#endWhenNothingWaits();
   }

@@ -6,6 +6,7 @@ import type { Logger } from '../../observability/logger.ts';
 import {
   type AccessWatch,
   type EventStream,
+  type Exchange,
   type Posted,
   type Serve,
   toWebRequest,
@@ -115,10 +116,10 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
         isJudged = session.server === server;
       }
       if (session.isEnded) return { reason: 'session_unknown' };
-      const refusal = session.begin(posted, authInfo);
+      const refusal = session.begin(posted, exchange);
       if (refusal) return refusal;
       reply.empty(202);
-      session.take(posted, { authInfo, request: () => toWebRequest(exchange, postUrl) });
+      session.take(posted, { authInfo, request: () => toWebRequest(exchange, postUrl) }, exchange.calls);
       return undefined;
     },
 
@@ -190,7 +191,8 @@ const notStarted: JsonRpcError = {
 class SseSession implements Listener {
   readonly #options: SseSessionOptions;
   readonly #idle: NodeJS.Timeout;
-  readonly #running = new Set<RequestId>();
+  /** Requests without a response, each with the calls of its body. */
+  readonly #running = new Map<RequestId, Exchange['calls']>();
   #authInfo: AuthInfo;
   #unwatch: () => void = () => undefined;
   #isOpening = false;
@@ -229,10 +231,10 @@ class SseSession implements Listener {
   /**
    * Counts the requests of a POST, before they are taken. Batches are of 2025-03-26 alone, on every transport (C1-02);
    * an id names one running request (T-142).
-   * @param authInfo the access the POST came with; a client that refreshes its token keeps its stream (A12-04)
+   * @param exchange the POST with the access it came with; a client that refreshes its token keeps its stream (A12-04)
    * @returns why the POST is refused; then nothing of it was counted
    */
-  begin({ messages }: Posted, authInfo: AuthInfo): Refusal | undefined {
+  begin({ messages }: Posted, { authInfo, calls: recorded }: Exchange): Refusal | undefined {
     const { isBatch, list, requests } = messages;
     const { calls, principal } = this.#options;
     const [first] = requests;
@@ -242,13 +244,13 @@ class SseSession implements Listener {
       return { reason: 'initialize_incomplete', ...about };
     const begun: RequestId[] = [];
     const refuse = (refusal: Refusal): Refusal => {
-      for (const id of begun) this.#finish(id);
+      for (const id of begun) this.#forget(id);
       return { ...refusal, ...about };
     };
     for (const { id } of requests) {
       if (this.#running.has(id)) return refuse({ reason: 'request_id_in_use' });
       if (!calls.begin(principal)) return refuse(tooManyCalls);
-      this.#running.add(id);
+      this.#running.set(id, recorded);
       begun.push(id);
     }
     this.#idle.refresh();
@@ -257,22 +259,23 @@ class SseSession implements Listener {
   }
 
   /** Takes the messages of a POST that was counted. What they are answered comes on the stream. */
-  take({ messages }: Posted, sender: Sender): void {
+  take({ messages }: Posted, sender: Sender, calls: Exchange['calls']): void {
     for (const message of messages.list) {
       if (message.method === 'initialize') void this.#initialize(message as RequestMessage, sender);
+      else if (calls) calls.runMessage(message, () => this.#say(message, sender));
       else this.#say(message, sender);
     }
   }
 
   hear(message: Message): void {
     const isAnswer = message.method === undefined && message.id !== undefined;
-    if (isAnswer) this.#finish(message.id as RequestId);
+    if (isAnswer) this.#record(message.id as RequestId, message, (told) => this.#sendAnswer(told));
+    else if (this.#held && this.#running.size === 0) this.#hold(message, this.#held);
+    else this.#options.stream.send(JSON.stringify(message));
+  }
+
+  #sendAnswer(message: Message): void {
     const { stream } = this.#options;
-    if (!isAnswer) {
-      if (this.#held && this.#running.size === 0) this.#hold(message, this.#held);
-      else stream.send(JSON.stringify(message));
-      return;
-    }
     const instead = heldBytesError(message);
     const release = stream.park(message);
     const told = release ? message : instead;
@@ -290,7 +293,7 @@ class SseSession implements Listener {
     this.#isEnded = true;
     clearTimeout(this.#idle);
     this.#unwatch();
-    for (const id of this.#running) this.#finish(id);
+    for (const id of this.#running.keys()) this.#cancel(id);
     for (const { release } of this.#held ?? []) release();
     this.#options.stream.end();
     this.#options.onEnd();
@@ -299,7 +302,7 @@ class SseSession implements Listener {
 
   /** Ends it because nothing is served any more: what runs is answered with an error first (T-181). */
   stop(): Promise<void> {
-    for (const id of [...this.#running]) this.#answer(id, { error: serverEnded });
+    for (const id of [...this.#running.keys()]) this.#answer(id, { error: serverEnded });
     return this.end();
   }
 
@@ -341,7 +344,7 @@ class SseSession implements Listener {
   #say(message: Message, sender: Sender): void {
     const { id, method, params } = message;
     if (this.#conversation) {
-      if (method === 'notifications/cancelled') this.#finish(params?.requestId as RequestId);
+      if (method === 'notifications/cancelled') this.#cancel(params?.requestId as RequestId);
       this.#conversation.say(message, sender);
     } else if (method !== undefined && id !== undefined) {
       this.#answer(id, method === 'ping' ? { result: {} } : { error: notInitialized });
@@ -376,11 +379,24 @@ class SseSession implements Listener {
 
   /** Answers a request of the client without the MCP server. */
   #answer(id: RequestId, outcome: { result: unknown } | { error: JsonRpcError }): void {
-    this.#finish(id);
-    this.#options.stream.send(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+    const message = { jsonrpc: '2.0', id, ...outcome } as Message;
+    this.#record(id, message, (told) => this.#options.stream.send(JSON.stringify(told)));
   }
 
-  #finish(id: RequestId): void {
+  /** Records the response to a call, and sends it. */
+  #record(id: RequestId, message: Message, send: (message: Message) => void): void {
+    const calls = this.#running.get(id);
+    this.#forget(id);
+    if (calls) calls.answer(message, send);
+    else send(message);
+  }
+
+  #cancel(id: RequestId): void {
+    this.#running.get(id)?.cancel(id);
+    this.#forget(id);
+  }
+
+  #forget(id: RequestId): void {
     if (this.#running.delete(id)) this.#options.calls.end(this.principal);
   }
 }

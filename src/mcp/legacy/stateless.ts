@@ -56,11 +56,12 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, options.url);
     const park = reply.park.bind(reply);
-    const answers = await answer({ messages, protocolVersion, sender, onGone, park });
+    const answers = await answer({ messages, protocolVersion, sender, onGone, park, calls: exchange.calls });
     if (isRefusal(answers)) return answers;
+    const told = exchange.calls ? await exchange.calls.answerAll(answers) : answers;
     if (reply.isClosed) return undefined;
-    if (answers.length === 0) reply.empty(202);
-    else reply.json(200, messages.isBatch ? answers : answers[0]);
+    if (told.length === 0) reply.empty(202);
+    else reply.json(200, messages.isBatch ? told : told[0]);
     return undefined;
   };
 }
@@ -119,6 +120,8 @@ export interface StatelessCall {
   onGone(callback: () => void): void;
   /** See `Reply.park`. */
   park(message: Message): (() => void) | undefined;
+  /** The calls among the messages, for the ledger. */
+  calls?: Exchange['calls'];
 }
 
 /**
@@ -266,12 +269,13 @@ class RunningCall {
   }
 
   #sayAll(conversation: Conversation): void {
-    const { messages, sender } = this.#call;
+    const { messages, sender, calls } = this.#call;
     conversation.say(initialized, sender);
     for (const message of messages.list) {
       if (this.#isOver) return;
       if (!isSaid(message)) continue;
-      conversation.say(message, sender);
+      if (calls) calls.runMessage(message, () => conversation.say(message, sender));
+      else conversation.say(message, sender);
       if (message.id === undefined && message.method === 'notifications/cancelled')
         this.#answers.drop(message.params?.requestId as RequestId);
     }

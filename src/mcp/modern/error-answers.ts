@@ -1,8 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Reply } from '../http/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { type Refusal, sendRefusal } from '../http/refusal.ts';
-import type { Answer, JsonRpcError } from '../protocol.ts';
+import type { Answer, JsonRpcError, Message } from '../protocol.ts';
 import { internalError } from '../sdk/json-rpc-errors.ts';
 import type { HeaderMismatch } from './mirrored-headers.ts';
 
@@ -29,11 +29,19 @@ export const stateNotValid: Answer = {
  * Sends the response to a request that never became a call, unless its client has disconnected.
  * @param id of the request; undefined for notifications
  */
-export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answer): void {
-  if (reply.isClosed) return;
-  const { status, headers, result, error } = answer;
+export function sendAnswer(
+  { reply, calls }: Pick<Exchange, 'reply' | 'calls'>,
+  id: RequestId | undefined,
+  answer: Answer,
+): void {
+  const { status, headers, result, error, refusal } = answer;
   const content = error ? { error } : { result };
-  reply.json(status, { jsonrpc: '2.0', id: id ?? null, ...content }, headers);
+  const message = { jsonrpc: '2.0', id: id ?? null, ...content } as Message;
+  const send = (told: Message): void => {
+    if (!reply.isClosed) reply.json(status, told, headers);
+  };
+  if (calls) calls.answer(message, send, refusal);
+  else send(message);
 }
 
 /** Returns the response for a refusal, for requests that are refused behind the transport. */
@@ -41,7 +49,7 @@ export function refusalAnswer(refusal: Refusal): Answer {
   let answer: Answer = failedInside;
   sendRefusal(refusal, {
     json(status, body, headers = {}) {
-      answer = { status, headers, error: (body as { error: JsonRpcError }).error };
+      answer = { status, headers, error: (body as { error: JsonRpcError }).error, refusal: refusal.reason };
     },
   });
   return answer;

@@ -149,7 +149,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
   const listen = async (
     backend: Backend,
     request: RequestMessage,
-    { caller, reply }: From,
+    { caller, reply, calls: recorded }: From,
   ): Promise<Refusal | undefined> => {
     const principal = principalKey(caller.authInfo);
     // Until its stream is open it counts as a call, because it may start a server.
@@ -157,16 +157,18 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
     const discovery = await backend.discover(caller).finally(() => calls.end(principal));
     if (reply.isClosed) return undefined;
     const answer = listeners.open({ request, caller, reply }, backend, discovery);
-    if (answer) sendAnswer(reply, request.id, answer);
+    if (answer) sendAnswer({ reply, calls: recorded }, request.id, answer);
     return undefined;
   };
 
-  const call = (backend: Backend, asked: RequestMessage, { caller, reply }: From): Refusal | undefined => {
+  const call = (backend: Backend, asked: RequestMessage, from: From): Refusal | undefined => {
+    const { caller, reply } = from;
     const request = states.open(withServedCapabilities(asked, served), caller.authInfo);
-    if (!request) sendAnswer(reply, asked.id, stateNotValid);
+    if (!request) sendAnswer(from, asked.id, stateNotValid);
     if (!request || reply.isClosed) return undefined;
     if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
-    const httpCall = new HttpCall(request, awaitLinks({ request, caller }), reply, callOptions);
+    const awaited = awaitLinks({ request, caller });
+    const httpCall = new HttpCall(request, { ...from, caller: awaited }, callOptions);
     httpCall.cancelWith(backend.begin(httpCall));
     return undefined;
   };
@@ -197,7 +199,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
         (request && (await checkRequest(backend, request, caller)));
-      if (wrong) sendAnswer(reply, request?.id, wrong);
+      if (wrong) sendAnswer(exchange, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
 
       if (!isServed) {
@@ -210,8 +212,9 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
         const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
       }
-      if (request?.method === listenMethod) return listen(backend, request, { caller, reply });
-      if (request) return call(backend, request, { caller, reply });
+      const from: From = { caller, reply, calls: exchange.calls };
+      if (request?.method === listenMethod) return listen(backend, request, from);
+      if (request) return call(backend, request, from);
       if (message) {
         backend.notify(message, caller);
         reply.empty(202);
@@ -236,6 +239,8 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
 interface From {
   caller: Caller;
   reply: Reply;
+  /** See `Exchange.calls`. */
+  calls?: Exchange['calls'];
 }
 
 /** Returns true if the backend itself checks the request's `_meta`. */
@@ -367,6 +372,7 @@ export class HttpCall implements Call {
   readonly request: RequestMessage;
   readonly caller: Caller;
   readonly #reply: Reply;
+  readonly #calls: Exchange['calls'];
   readonly #options: HttpCallOptions;
   readonly #forgetLate: () => void;
   #stream: EventStream | undefined;
@@ -374,10 +380,11 @@ export class HttpCall implements Call {
   #cancel: (() => void) | undefined;
   #hasEnded = false;
 
-  constructor(request: RequestMessage, caller: Caller, reply: Reply, options: HttpCallOptions) {
+  constructor(request: RequestMessage, { caller, reply, calls }: From, options: HttpCallOptions) {
     this.request = request;
     this.caller = caller;
     this.#reply = reply;
+    this.#calls = calls;
     this.#options = options;
     this.#forgetLate = options.late.set(() => this.#openStream());
   }
@@ -401,9 +408,15 @@ export class HttpCall implements Call {
   answer(answer: Answer): void {
     if (this.#hasEnded) return;
     this.#end();
-    const { status, headers, result, error } = this.#options.finish(answer, this);
+    const { status, headers, result, error, refusal } = this.#options.finish(answer, this);
     const { id } = this.request;
-    const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
+    const message: Message = { jsonrpc: '2.0', id, ...(error ? { error } : { result }) };
+    const send = (told: Message): void => this.#send(status, told, headers);
+    if (this.#calls) this.#calls.answer(message, send, refusal);
+    else send(message);
+  }
+
+  #send(status: number, message: Message, headers: Answer['headers']): void {
     if (this.#stream) {
       const instead = heldBytesError(message);
       const release = this.#stream.park(message);
@@ -424,6 +437,7 @@ export class HttpCall implements Call {
   #abandon(): void {
     if (this.#hasEnded) return;
     this.#end();
+    this.#calls?.cancel(this.request.id);
     this.#cancel?.();
     this.#stream?.end();
   }

@@ -35,10 +35,11 @@ export function createRestTransport(options: StatelessTransportOptions): Serve {
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, url);
     const park = reply.park.bind(reply);
-    const answers = await answer({ messages, protocolVersion, sender, onGone, park });
+    const answers = await answer({ messages, protocolVersion, sender, onGone, park, calls: exchange.calls });
     if (isRefusal(answers)) return closingConnection(answers);
+    const told = exchange.calls ? await exchange.calls.answerAll(answers) : answers;
     if (reply.isClosed) return undefined;
-    const body = restBody(answers);
+    const body = restBody(told);
     if (body === undefined) reply.empty(202, shortConnection);
     else reply.json(200, body, shortConnection);
     return undefined;

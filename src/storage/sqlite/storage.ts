@@ -21,6 +21,7 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
+import { createCallStore } from './stores/calls.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
@@ -64,6 +65,8 @@ export function openSqliteStorage(
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const foreignCommits = watchDataVersion(db);
   const cacheRows = createRowCache(db, foreignCommits);
+  const calls = createCallStore(ledgerBeside(file), keys ?? { audit: '' });
+  const servingLock = createServingLock(`${file}.serving`);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer, cacheRows),
@@ -75,6 +78,7 @@ export function openSqliteStorage(
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     backendObjects: createBackendObjectStore(db, writer, foreignCommits),
+    calls,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
     identities: createIdentityStore(db, writer),
@@ -98,13 +102,20 @@ export function openSqliteStorage(
     },
     probeWrite: () => writer.write(() => void countProbe.run()),
     sweepExpired: createSweeper(db, writer),
-    beginServing: createServingLock(`${file}.serving`),
+    beginServing: servingLock.take,
     exclusively: (work) => writer.write(work),
     async close() {
       await writer.idle();
+      await calls.close();
       db.close();
+      servingLock.end();
     },
   };
+}
+
+/** Returns the path of the call ledger of a database: `gatehouse.calls.db` for `gatehouse.db`. */
+export function ledgerBeside(file: string): string {
+  return file.replace(/(\.db)?$/, '.calls.db');
 }
 
 /** Creates the note store of a SQLite database. */

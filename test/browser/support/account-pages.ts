@@ -2,6 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import { arrive } from '../../support/browser.ts';
 import { ada } from '../../support/gatehouse.ts';
+import { recordCalls } from '../../support/recorded-calls.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { logIn, type Scene } from './login.ts';
 import type { KnownPage } from './pages.ts';
@@ -29,6 +30,15 @@ async function openOverview(scene: Scene, page: Page): Promise<void> {
   await page.locator('button[value=allow]').click();
   await arrive(page);
   await openAccount(scene, page);
+}
+
+/** The page of what an app did, with calls of the last days. */
+export async function openActivity(scene: Scene, page: Page, count = 60): Promise<void> {
+  await openOverview(scene, page);
+  const client = (await page.locator('.item .detail').first().textContent()) ?? '';
+  await recordCalls(scene.served.folder, { email: ada.email, client, count });
+  await page.locator('a[href*="/activity?"]').first().click();
+  await page.locator('h1', { hasText: 'A plain app' }).waitFor();
 }
 
 let people = 0;
@@ -67,6 +77,7 @@ export const accountPages: readonly KnownPage[] = [
     },
   },
   { name: 'account', open: openOverview },
+  { name: 'account-activity', open: (scene, page) => openActivity(scene, page) },
   {
     name: 'account-login',
     open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/login`)),

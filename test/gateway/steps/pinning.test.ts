@@ -21,7 +21,7 @@ async function start(onChange: OnToolChange, review?: () => Promise<never>) {
   const errors: unknown[] = [];
   const note = (fields: unknown) => void errors.push(fields);
   const logger = { error: note, warn: note };
-  const options = { pins: review ? { review } : pins, onChange, logger };
+  const options = { pins: review ? { review, knownHash: () => undefined } : pins, onChange, logger };
   const steps = [createPinning({ ...options, definitions }), createInstructionPinning(options)];
   let more: object = {};
   let instructions: unknown = 'Use it.';

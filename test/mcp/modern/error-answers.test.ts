@@ -8,7 +8,7 @@ const replyOf = (isClosed: boolean) =>
 describe('an answer to a request that never became a call', () => {
   it('names the header that is wrong, with the id of the request (B5-04)', () => {
     const reply = replyOf(false);
-    sendAnswer(reply, 'a', headerMismatch({ header: 'Mcp-Name', problem: 'it is missing' }));
+    sendAnswer({ reply }, 'a', headerMismatch({ header: 'Mcp-Name', problem: 'it is missing' }));
     expect(reply.json).toHaveBeenCalledExactlyOnceWith(
       400,
       {
@@ -22,13 +22,13 @@ describe('an answer to a request that never became a call', () => {
 
   it('has the id null where the message had none', () => {
     const reply = replyOf(false);
-    sendAnswer(reply, undefined, stateNotValid);
+    sendAnswer({ reply }, undefined, stateNotValid);
     expect(reply.json.mock.calls[0]?.slice(0, 2)).toMatchObject([200, { id: null, error: { code: -32602 } }]);
   });
 
   it('is not sent to a client that is gone', () => {
     const reply = replyOf(true);
-    sendAnswer(reply, 1, stateNotValid);
+    sendAnswer({ reply }, 1, stateNotValid);
     expect(reply.json).not.toHaveBeenCalled();
   });
 });

@@ -34,7 +34,7 @@ function start() {
     finish: (answer: Parameters<HttpCall['answer']>[0]) => answer,
     ended,
   };
-  const call = new HttpCall(internalRequest('tools/call', {}), createCaller(), reply, options);
+  const call = new HttpCall(internalRequest('tools/call', {}), { caller: createCaller(), reply }, options);
   call.cancelWith(cancel);
   return { call, reply, stream, ended, cancel, leave: () => close() };
 }

@@ -82,7 +82,7 @@ function renderApp(texts: Texts, page: AccountOverview, app: ConnectedApp): Mark
     markup`
 <ul>${scopes}</ul>`
   }
-<p class="muted">${words.since(timeWords(texts, app.grantedAt))}<br>${words.lastUsed(app.usedAt === undefined ? texts.account.never : timeWords(texts, app.usedAt))}<br>${words.until(timeWords(texts, app.expiresAt))}</p>
+<p class="muted">${words.since(timeWords(texts, app.grantedAt))}<br>${words.lastUsed(app.usedAt === undefined ? texts.account.never : timeWords(texts, app.usedAt))}<br>${words.until(timeWords(texts, app.expiresAt))}<br><a href="${page.url}/activity?app=${app.id}">${words.activity}</a></p>
 ${endForm(page, 'apps', app.id, words.end(clientName(texts, app.client)))}</li>
 `;
 }

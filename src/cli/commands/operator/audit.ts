@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { programName } from '../../command-text.ts';
-import { parseWhole } from '../../option-parsers.ts';
-import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../../output.ts';
+import { parseTime, parseWhole } from '../../option-parsers.ts';
+import { type CommandIo, formatJson, formatTable, jsonLine, printableLine, processIo } from '../../output.ts';
 import { type InstallationOptions, isoTime, operatorCommand, withAdministration } from './installation.ts';
 
 type Administration = ReturnType<typeof createAdministration>;
@@ -15,13 +15,6 @@ interface Filter extends InstallationOptions {
   client?: string;
   since?: number;
   until?: number;
-}
-
-function parseTime(text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time))
-    throw new InvalidArgumentError('A time is written like 2026-01-31 or 2026-01-31T12:00:00Z.');
-  return Math.floor(time / 1000);
 }
 
 function withFilter(command: Command): Command {
@@ -46,15 +39,6 @@ async function queryOf({ accounts }: Administration, { event, account, client, s
     ...(since === undefined ? undefined : { since }),
     ...(until === undefined ? undefined : { until }),
   };
-}
-
-/** Formats JSON as one line of ASCII, so that a terminal can execute nothing in it (T-190). */
-function jsonLine(value: unknown): string {
-  const ascii = JSON.stringify(value).replace(
-    /[^\x20-\x7E]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  return `${ascii}\n`;
 }
 
 /** Registers `gatehouse audit list|verify|export`. */

@@ -1,0 +1,300 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { contextOfArguments, createArgumentsBox } from '../crypto/call-chain.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import { keyedDigest } from '../crypto/secret.ts';
+import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
+import {
+  type ArgumentKeeping,
+  hashArguments,
+  namesOfArguments,
+  sealArguments,
+  shortText,
+} from './arguments.ts';
+
+/** Settings of a route for its calls. */
+export interface RouteRecording extends ArgumentKeeping {
+  /** True if a response is sent only once its call is durable in the ledger. */
+  required: boolean;
+}
+
+/** Options of the ledger. */
+export interface LedgerOptions {
+  store: CallStore;
+  keys: Pick<KeySet, 'audit'>;
+  /** Outcomes of errors of Gatehouse, by `data.reason`. Other reasons are a backend's own and are not recorded. */
+  reasons: ReadonlyMap<string, CallOutcome>;
+  /** Writes an event to the audit log. */
+  audit: (event: string, details: Readonly<Record<string, string>>) => void;
+  logger: Pick<Logger, 'warn' | 'info'>;
+  /** Epoch milliseconds. */
+  nowMs: () => number;
+  /** Longest time from the end of a call to its commit, in milliseconds; 100 by default. */
+  batchMs?: number;
+}
+
+/** The writing side of the call ledger. */
+export interface Ledger {
+  /**
+   * Returns the recorder of a route.
+   * @param route path of the route below the public URL; empty for the public URL itself
+   * @param credentials upstreams and personal credentials that its backends get, by the key of the backend
+   */
+  recorderFor(
+    route: string,
+    recording: RouteRecording,
+    credentials: ReadonlyMap<string, string>,
+  ): CallRecorder;
+  /** Writes what waits, and anchors the chain in the audit log. */
+  close(): Promise<void>;
+}
+
+/** Calls of one commit; it holds the event loop for about 16 µs for each. */
+const maxBatch = 250;
+
+/** Calls that wait if the ledger cannot be written; later ones are counted as lost. */
+const maxWaiting = 5_000;
+
+/** Pauses before the ledger is tried again, in milliseconds. */
+const retryMs = { first: 500, longest: 10_000 } as const;
+
+const anchorIntervalMs = 600_000;
+const beatIntervalMs = 10_000;
+
+/** Time after which a process that does not renew its note has ended, in milliseconds. */
+const goneAfterMs = 30_000;
+
+const maxTarget = 128;
+
+/** A call that waits for its commit. */
+interface Waiting {
+  entry: CallEntry;
+  /** Called with whether the call is durable; only if its response waits. */
+  settle?: (isStored: boolean) => void;
+}
+
+/** Creates the writing side of the ledger: calls wait for a common commit, behind their responses. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, keys, reasons, audit, logger, nowMs, batchMs = 100 } = options;
+  const writer = `${hostname()}:${process.pid}:${randomBytes(6).toString('base64url')}`;
+  const box = createArgumentsBox(keys.audit);
+  const hashKey = keyedDigest(keys.audit, 'call arguments');
+  let waiting: Waiting[] = [];
+  let lost = 0;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let anchored = 0;
+  let newest: { batch: number; mac: string } | undefined;
+
+  const anchor = (): void => {
+    if (!newest || newest.batch === anchored) return;
+    anchored = newest.batch;
+    audit('calls.sealed', { batch: String(newest.batch), mac: newest.mac });
+  };
+
+  const append = async (taken: readonly Waiting[], gap: 'ended' | null): Promise<void> => {
+    const isDurable = taken.some(({ settle }) => settle);
+    const lostBefore = lost;
+    const calls = taken.map(({ entry }) => entry);
+    const seal = await store.append({ calls, lost: lostBefore, gap }, nowMs(), isDurable);
+    lost -= lostBefore;
+    newest = seal;
+    if (seal.batch === 1) {
+      audit('calls.begun', {});
+      anchor();
+    }
+  };
+
+  /** Writes the calls that wait, batch by batch, until the ledger fails. */
+  const write = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    while (waiting.length > 0 || lost > 0) {
+      const taken = waiting.slice(0, maxBatch);
+      try {
+        await append(taken, null);
+      } catch (error) {
+        if (failures++ === 0) logger.warn({ err: error }, 'calls cannot be recorded in the ledger');
+        for (const each of waiting) {
+          each.settle?.(false);
+          delete each.settle;
+        }
+        schedule(Math.min(retryMs.first * 2 ** (failures - 1), retryMs.longest));
+        return;
+      }
+      if (failures > 0) logger.info({ lost }, 'calls are recorded in the ledger again');
+      failures = 0;
+      waiting = waiting.slice(taken.length);
+      for (const { settle } of taken) settle?.(true);
+    }
+  };
+
+  const flush = (): Promise<void> => {
+    writing ??= write().finally(() => {
+      writing = undefined;
+      if (waiting.length > 0 && failures === 0) schedule(batchMs);
+    });
+    return writing;
+  };
+
+  const schedule = (afterMs: number): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, afterMs);
+  };
+
+  const add = (each: Waiting): void => {
+    if (waiting.length >= maxWaiting) {
+      lost++;
+      each.settle?.(false);
+      return;
+    }
+    waiting.push(each);
+    if (failures > 0) each.settle?.(false);
+    else if (each.settle || waiting.length === maxBatch) setImmediate(() => void flush());
+    else schedule(batchMs);
+  };
+
+  /** Renews the note of this process, and records that another one ended without closing its ledger. */
+  const beat = async (): Promise<void> => {
+    const now = nowMs();
+    for (const other of await store.beat(writer, now))
+      if (isGone(other, now) && (await store.leave(other.writer))) await append([], 'ended');
+  };
+  const tryBeat = (): void => {
+    // The log has said so already, or the next write says it.
+    beat().catch(() => undefined);
+  };
+  tryBeat();
+  const timers = [setInterval(tryBeat, beatIntervalMs), setInterval(anchor, anchorIntervalMs)];
+  for (const each of timers) each.unref();
+
+  return {
+    recorderFor(route, recording, credentials) {
+      const toEntry = entryWriter({ route: route || '/', recording, credentials, reasons, box, hashKey });
+      return {
+        isRequired: recording.required,
+        isReady: () => !recording.required || failures === 0,
+        record(call) {
+          const entry = toEntry(call);
+          if (!recording.required) {
+            add({ entry });
+            return undefined;
+          }
+          return new Promise((settle) => add({ entry, settle }));
+        },
+      };
+    },
+    async close() {
+      for (const each of timers) clearInterval(each);
+      await writing;
+      await flush();
+      clearTimeout(timer);
+      anchor();
+      const missing = lost + waiting.length;
+      if (missing > 0) audit('calls.lost', { calls: String(missing) });
+      if (failures === 0) await store.leave(writer).catch(() => undefined);
+    },
+  };
+}
+
+/** Returns whether a writer has ended: it is late, or was a process of this machine that is no more. */
+function isGone({ writer, beatAt }: { writer: string; beatAt: number }, now: number): boolean {
+  if (beatAt < now - goneAfterMs) return true;
+  const [host, pid] = writer.split(':');
+  if (host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** Parts of {@link entryWriter}. */
+interface EntryParts extends Pick<LedgerOptions, 'reasons'> {
+  route: string;
+  recording: RouteRecording;
+  credentials: ReadonlyMap<string, string>;
+  box: SealedBox;
+  hashKey: string;
+}
+
+/** Returns the function that turns a finished call of a route into its row. */
+function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
+  const { route, recording, credentials, reasons, box, hashKey } = parts;
+  return (call) => {
+    const { at, authInfo, requestId, notes, arguments: given } = call;
+    const ended = outcomeOf(call.ending, reasons);
+    const isPassed = ended.outcome !== 'refused' && !notes.isCached;
+    const sealed = given ? sealArguments(given, recording, box, contextOfArguments({ at, requestId })) : null;
+    return {
+      at,
+      account: authInfo.subject,
+      client: authInfo.clientId,
+      grant: authInfo.grantId ?? null,
+      route,
+      backend: notes.backend ?? null,
+      credential: notes.credential ?? (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
+      transport: call.transport,
+      revision: call.revision === undefined ? null : shortText(call.revision, 20),
+      method: call.method,
+      target: call.target === undefined ? null : targetOf(call.method, call.target),
+      definition: notes.definition ?? null,
+      argumentsHash: given ? hashArguments(hashKey, given) : null,
+      argumentNames: given ? namesOfArguments(given) : null,
+      arguments: sealed,
+      ...ended,
+      ms: Math.round(call.ms),
+      bytesIn: call.bytesIn,
+      bytesOut: call.bytesOut,
+      cached: notes.isCached ?? false,
+      retried: notes.isRetried ?? false,
+      requestId,
+      traceId: null,
+    };
+  };
+}
+
+function outcomeOf(
+  ending: CallEnding,
+  reasons: ReadonlyMap<string, CallOutcome>,
+): Pick<CallEntry, 'outcome' | 'code' | 'reason'> {
+  switch (ending.kind) {
+    case 'result':
+      return { outcome: 'ok', code: null, reason: null };
+    case 'input_required':
+      return { outcome: 'ok', code: null, reason: 'input_required' };
+    case 'tool_error':
+    case 'cancelled':
+      return { outcome: ending.kind, code: null, reason: null };
+    case 'refused':
+      return { outcome: 'refused', code: ending.code ?? null, reason: ending.reason };
+    case 'error': {
+      const { code, data } = ending.error;
+      const { reason } = Object(data) as { reason?: unknown };
+      const outcome = typeof reason === 'string' ? reasons.get(reason) : undefined;
+      return {
+        outcome: outcome ?? 'error',
+        code: Number.isSafeInteger(code) ? code : null,
+        reason: outcome === undefined ? null : String(reason),
+      };
+    }
+  }
+}
+
+/** Returns the recorded target: a URI without its user, query and fragment, which may hold secrets. */
+function targetOf(method: string, target: string): string {
+  const isUri = method === 'resources/read' || (method === 'completion/complete' && target.includes(':'));
+  const plain = isUri ? withoutSecrets(target) : target;
+  return shortText(plain, maxTarget);
+}
+
+function withoutSecrets(uri: string): string {
+  return uri.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+}

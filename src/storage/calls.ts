@@ -1,0 +1,406 @@
+/** Results of a call, as the ledger records them. */
+export const callOutcomes = ['ok', 'tool_error', 'error', 'refused', 'timed_out', 'cancelled'] as const;
+
+/**
+ * Result of a call: `ok`; `tool_error` for a result with `isError`; `error` for a JSON-RPC error; `refused` if scopes,
+ * policy or limits rejected it; `timed_out`; `cancelled` by the client.
+ */
+export type CallOutcome = (typeof callOutcomes)[number];
+
+/** A call, as the ledger records it. It has no arguments and no result, except `arguments` if the route asks for it. */
+export interface CallEntry {
+  /** Arrival, epoch milliseconds. */
+  at: number;
+  /** The account (`sub`), or the client that acts for itself. */
+  account: string;
+  client: string;
+  grant: string | null;
+  /** Path of the route below the public URL; `/` for the public URL itself. */
+  route: string;
+  /** Key of the backend, if the route has several. */
+  backend: string | null;
+  /** The upstream or stored credential that the backend got, if any. */
+  credential: string | null;
+  transport: CallTransport;
+  /** Protocol revision of the request; null if it is not known. */
+  revision: string | null;
+  method: string;
+  /** Name of the tool or prompt, URI of the resource without user, query and fragment. */
+  target: string | null;
+  /** Hash of the tool definition that the caller was shown, if definitions are pinned. */
+  definition: string | null;
+  /** Keyed hash of the arguments; null without arguments. */
+  argumentsHash: string | null;
+  /** Names of the top-level arguments, joined by commas. */
+  argumentNames: string | null;
+  /** Sealed arguments, if the route keeps them. */
+  arguments: Uint8Array | null;
+  outcome: CallOutcome;
+  /** Code of the JSON-RPC error. */
+  code: number | null;
+  /** Machine-readable reason of a refusal or error of Gatehouse. */
+  reason: string | null;
+  /** Milliseconds from arrival to response. */
+  ms: number;
+  bytesIn: number;
+  bytesOut: number;
+  /** True if the response came from the cache. */
+  cached: boolean;
+  /** True if Gatehouse sent the request to the backend more than once. */
+  retried: boolean;
+  /** `X-Request-Id` of the response. */
+  requestId: string;
+  /** W3C trace id, 32 hexadecimal digits. */
+  traceId: string | null;
+}
+
+/** The transport that a call came by. */
+export type CallTransport = 'http' | 'sse' | 'rest';
+
+/** The columns of a stored call, which all databases share; the arguments are last. */
+export const callColumns = {
+  seq: 'seq',
+  at: 'at',
+  account: 'account',
+  client: 'client',
+  grant: 'grant_id',
+  route: 'route',
+  backend: 'backend',
+  credential: 'credential',
+  transport: 'transport',
+  revision: 'revision',
+  method: 'method',
+  target: 'target',
+  definition: 'definition',
+  argumentsHash: 'arguments_hash',
+  argumentNames: 'argument_names',
+  outcome: 'outcome',
+  code: 'code',
+  reason: 'reason',
+  ms: 'ms',
+  bytesIn: 'bytes_in',
+  bytesOut: 'bytes_out',
+  cached: 'cached',
+  retried: 'retried',
+  requestId: 'request_id',
+  traceId: 'trace_id',
+  arguments: 'arguments',
+} as const satisfies Record<keyof CallRow, string>;
+
+/**
+ * Returns the values of a call in the chain: all, in the order of the columns, but the sealed arguments, as their hash is
+ * among them.
+ */
+export function chainedValues(row: CallRow): unknown[] {
+  const { arguments: _sealed, ...chained } = callColumns;
+  return Object.keys(chained).map((name) => row[name as keyof typeof chained]);
+}
+
+/** A stored call. */
+export interface CallRow extends CallEntry {
+  /** Position in the ledger, from 1 without gaps. */
+  seq: number;
+}
+
+/**
+ * Returns a call as every database holds it: PostgreSQL holds no NUL in a text, and none of them holds half of a
+ * surrogate pair. The chain and the hours are over what is stored.
+ */
+export function toStorable(call: CallEntry): CallEntry {
+  const members = Object.entries(call).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value,
+  ]);
+  return Object.fromEntries(members) as CallEntry;
+}
+
+/** The seal of a batch of calls. Each covers its rows and the seal before it. */
+export interface CallSeal {
+  /** Number of the batch, from 1 without gaps. */
+  batch: number;
+  /** Time of the commit, epoch milliseconds. */
+  at: number;
+  /** Position of the last call up to and including this batch; 0 if there is none. */
+  lastSeq: number;
+  /** Calls of the batch. */
+  calls: number;
+  /** Calls before this batch that could not be recorded. */
+  lost: number;
+  /** Cause of calls that may be missing and cannot be counted. */
+  gap: CallGap | null;
+  /** Hash over the calls of the batch. */
+  digest: string;
+  /** Keyed hash over all of the above and the previous seal. */
+  mac: string;
+}
+
+/** `ended`: a server ended without closing its ledger, such as by a kill. */
+export type CallGap = 'ended';
+
+/** An end of the ledger: the newest seal, or the newest of those that were dropped. */
+export interface CallEnd {
+  batch: number;
+  lastSeq: number;
+  mac: string;
+  /** Keyed hash which proves that this seal was the last one written or dropped. */
+  proof: string;
+}
+
+/** A batch to append. */
+export interface CallBatch {
+  calls: readonly CallEntry[];
+  lost: number;
+  gap: CallGap | null;
+}
+
+/** A filter for reading the ledger. All given members must match. */
+export interface CallQuery {
+  account?: string;
+  client?: string;
+  route?: string;
+  backend?: string;
+  /** Tool, prompt or resource. */
+  target?: string;
+  method?: string;
+  outcome?: CallOutcome;
+  reason?: string;
+  revision?: string;
+  requestId?: string;
+  traceId?: string;
+  argumentsHash?: string;
+  /** Epoch milliseconds. */
+  since?: number;
+  /** Only calls before this time, epoch milliseconds. */
+  until?: number;
+  /** Only calls after this position. */
+  afterSeq?: number;
+  /** Only calls up to this position. */
+  untilSeq?: number;
+}
+
+/** The last call of a page, behind which the next page continues. */
+export type CallCursor = Pick<CallRow, 'at' | 'seq'>;
+
+/** A condition in the SQL of either database, with its values in the order of its `?`. */
+export type CallCondition = readonly [sql: string, ...values: (string | number)[]];
+
+/** Returns the conditions that the calls of a page meet. */
+export function conditionsOf(query: CallQuery, before?: CallCursor): CallCondition[] {
+  const { since, until, afterSeq, untilSeq, ...equal } = query;
+  const conditions: CallCondition[] = Object.entries(equal)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [`${callColumns[name as keyof typeof equal]} = ?`, value]);
+  // The index is of these calls alone, and SQLite compares its condition with the text of the query.
+  if (equal.outcome !== undefined && equal.outcome !== 'ok') conditions.push(["outcome <> 'ok'"]);
+  if (since !== undefined) conditions.push(['at >= ?', since]);
+  if (until !== undefined) conditions.push(['at < ?', until]);
+  if (afterSeq !== undefined) conditions.push(['seq > ?', afterSeq]);
+  if (untilSeq !== undefined) conditions.push(['seq <= ?', untilSeq]);
+  if (before) conditions.push(['(at, seq) < (?, ?)', before.at, before.seq]);
+  return conditions;
+}
+
+/** Columns by which calls are counted. */
+export const callGroups = [
+  'account',
+  'client',
+  'route',
+  'backend',
+  'target',
+  'method',
+  'outcome',
+  'reason',
+  'revision',
+  'transport',
+  'credential',
+  'argumentsHash',
+] as const;
+
+/** A column by which calls are counted. */
+export type CallGroup = (typeof callGroups)[number];
+
+/** Calls of one group. */
+export interface CallCount {
+  /** Values of the group's columns. */
+  group: Partial<Record<CallGroup, string | null>>;
+  calls: number;
+  /** Calls that were neither `ok` nor `refused`. */
+  failed: number;
+  refused: number;
+  accounts: number;
+  /** Epoch milliseconds. */
+  firstAt: number;
+  /** Epoch milliseconds. */
+  lastAt: number;
+  bytesOut: number;
+  /** Milliseconds to the response, by percentile; only if asked for. */
+  times?: CallTimes;
+}
+
+/** Milliseconds to the response that 50, 95 and 99 of a hundred calls did not exceed. */
+export interface CallTimes {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** Options for counting calls. */
+export interface CallCounting {
+  by: readonly CallGroup[];
+  /** Maximum number of groups; the most frequent are returned. */
+  limit: number;
+  /** Also computes percentiles, which sorts all calls. */
+  withTimes?: boolean;
+}
+
+/** Upper bounds of the buckets of milliseconds; the last bucket has none. */
+export const callBuckets = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
+
+/** Calls of one hour and group. */
+export interface CallHour {
+  /** Begin of the hour, epoch milliseconds. */
+  hour: number;
+  route: string;
+  /** Empty if the route has one backend. */
+  backend: string;
+  method: string;
+  /** Empty if there is none. */
+  target: string;
+  client: string;
+  outcome: CallOutcome;
+  calls: number;
+  /** Sum of the milliseconds. */
+  ms: number;
+  bytesOut: number;
+  /** Calls by {@link callBuckets}. */
+  buckets: number[];
+}
+
+const hourMs = 3_600_000;
+
+/** Returns the calls of a batch by hour and group. */
+export function hoursOf(calls: readonly CallEntry[]): CallHour[] {
+  const hours = new Map<string, CallHour>();
+  for (const call of calls) {
+    const { at, route, backend, method, target, client, outcome, ms, bytesOut } = call;
+    const hour = at - (at % hourMs);
+    const group = { hour, route, backend: backend ?? '', method, target: target ?? '', client, outcome };
+    const key = JSON.stringify(Object.values(group));
+    const empty = { calls: 0, ms: 0, bytesOut: 0, buckets: [...callBuckets, 0].map(() => 0) };
+    const sum = hours.get(key) ?? { ...group, ...empty };
+    sum.calls++;
+    sum.ms += ms;
+    sum.bytesOut += bytesOut;
+    const bucket = callBuckets.findIndex((bound) => ms <= bound);
+    const place = bucket === -1 ? callBuckets.length : bucket;
+    sum.buckets[place] = (sum.buckets[place] ?? 0) + 1;
+    hours.set(key, sum);
+  }
+  return [...hours.values()];
+}
+
+/** Adds the counts of buckets. */
+export function addToBuckets(buckets: readonly number[], added: readonly number[]): number[] {
+  return added.map((count, at) => count + (buckets[at] ?? 0));
+}
+
+/** A process that writes to the ledger. */
+export interface CallWriter {
+  writer: string;
+  /** Time of its last note, epoch milliseconds. */
+  beatAt: number;
+}
+
+/** Retention of the ledger. */
+export interface CallRetention {
+  /** Batches before this time are dropped, epoch milliseconds. */
+  before: number;
+  maxRows: number;
+  /** Hours before this time are dropped, epoch milliseconds. */
+  hoursBefore: number;
+}
+
+/** Batches that are read and calls that are dropped in one commit: small enough to not delay others. */
+export const droppedAtOnce = { batches: 500, calls: 1_000 } as const;
+
+/**
+ * Returns the oldest batches that are not kept, as many as one commit drops, and at least one.
+ * @param oldest seals in order
+ * @param lastSeq position of the newest call
+ */
+export function findDroppable(
+  oldest: readonly CallSeal[],
+  lastSeq: number,
+  { before, maxRows }: Pick<CallRetention, 'before' | 'maxRows'>,
+): CallSeal[] {
+  const dropped: CallSeal[] = [];
+  let calls = 0;
+  for (const seal of oldest) {
+    const isKept = seal.at >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
+    calls += seal.calls;
+    if (isKept || (dropped.length > 0 && calls > droppedAtOnce.calls)) break;
+    dropped.push(seal);
+  }
+  return dropped;
+}
+
+/**
+ * The call ledger: who called what. Batches are appended and dropped from the front; nothing is ever changed. It may fail
+ * by itself, as it is in a file of its own.
+ */
+export interface CallStore {
+  /**
+   * Appends a batch and its seal.
+   * @param isDurable true if it must survive a power loss, too
+   * @throws StorageUnavailable if it cannot be written now
+   */
+  append(batch: CallBatch, nowMs: number, isDurable: boolean): Promise<CallSeal>;
+  /** Returns a page of calls, the newest first. */
+  list(query: CallQuery, limit: number, before?: CallCursor): Promise<CallRow[]>;
+  /** Returns calls in the order of the ledger, from `query.afterSeq`. */
+  read(query: CallQuery, limit: number): Promise<CallRow[]>;
+  /** Counts calls by columns, the most frequent groups first. */
+  count(query: CallQuery, counting: CallCounting): Promise<CallCount[]>;
+  /** Returns calls by hour, for hours that begin in a span of time. */
+  hours(sinceMs: number, untilMs: number): Promise<CallHour[]>;
+  /** Returns seals in order. @param afterBatch 0 for the first one */
+  seals(afterBatch: number, limit: number): Promise<CallSeal[]>;
+  /** Returns both ends; `start` is undefined if nothing was dropped yet, `head` if nothing was written. */
+  ends(): Promise<{ start: CallEnd | undefined; head: CallEnd | undefined }>;
+  /**
+   * Drops whole batches, the oldest first.
+   * @returns the number of calls
+   */
+  prune(retention: CallRetention): Promise<number>;
+  /**
+   * Notes that a process writes to the ledger, or renews the note.
+   * @returns the notes of other processes
+   */
+  beat(writer: string, nowMs: number): Promise<CallWriter[]>;
+  /**
+   * Removes the note of a process.
+   * @returns false if there was none
+   */
+  leave(writer: string): Promise<boolean>;
+  /**
+   * Returns the position of an export, and keeps other processes from it for a time.
+   * @param name of the export
+   * @param writer names this process
+   * @returns undefined if another process has taken it
+   */
+  takeExport(
+    name: string,
+    writer: string,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<ExportPosition | undefined>;
+  /** Stores the position of an export that this process has taken. */
+  saveExport(name: string, writer: string, position: ExportPosition): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Positions of the last delivered call and audit event; 0 for none. */
+export interface ExportPosition {
+  calls: number;
+  audit: number;
+}

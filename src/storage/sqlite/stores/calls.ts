@@ -1,0 +1,353 @@
+import { chmodSync, closeSync, constants, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { digestCalls, proveCallEnd, sealCalls } from '../../../crypto/call-chain.ts';
+import {
+  addToBuckets,
+  type CallBatch,
+  type CallCondition,
+  type CallCount,
+  type CallCounting,
+  type CallCursor,
+  type CallEnd,
+  type CallEntry,
+  type CallGroup,
+  type CallHour,
+  type CallQuery,
+  type CallRetention,
+  type CallRow,
+  type CallSeal,
+  type CallStore,
+  type CallTimes,
+  type CallWriter,
+  callColumns,
+  chainedValues,
+  conditionsOf,
+  droppedAtOnce,
+  type ExportPosition,
+  findDroppable,
+  hoursOf,
+  toStorable,
+} from '../../calls.ts';
+import { StorageUnavailable } from '../../storage.ts';
+import { ledgerMigrations, migrate } from '../connection/migrate.ts';
+
+/** Longest wait for another process's commit, in milliseconds; it holds the event loop. */
+const busyTimeoutMs = 100;
+
+const names = Object.keys(callColumns) as (keyof CallRow)[];
+const columnList = names.map((name) => `${callColumns[name]} AS ${name}`).join(', ');
+const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
+const sealColumns = 'batch, at, last_seq AS lastSeq, calls, lost, gap, digest, mac';
+
+/** A row as SQLite returns it. */
+type StoredRow = Omit<CallRow, 'cached' | 'retried'> & Record<'cached' | 'retried', number>;
+
+const toRow = (row: StoredRow): CallRow => ({ ...row, cached: row.cached === 1, retried: row.retried === 1 });
+
+/** An open database file of the ledger. */
+interface Ledger {
+  db: Database.Database;
+  append(batch: CallBatch, nowMs: number): CallSeal;
+  seals(afterBatch: number, limit: number): CallSeal[];
+  ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
+  /** @returns the number of calls dropped; undefined if there is nothing to drop */
+  prune(retention: CallRetention): number | undefined;
+  beat(writer: string, nowMs: number): CallWriter[];
+  leave(writer: string): boolean;
+}
+
+/**
+ * Creates the call ledger in a SQLite file of its own, which is opened at first use. Commits survive the end of the
+ * process, and a power loss only if that is asked for.
+ * @param file path of the file; created with mode 0600 if it is missing, also if it was removed
+ * @param keys holds the key that authenticates the batches
+ */
+export function createCallStore(file: string, keys: { readonly audit: string }): CallStore {
+  let open: { ledger: Ledger; inode: number } | undefined;
+
+  const close = (): void => {
+    open?.ledger.db.close();
+    open = undefined;
+  };
+
+  /** Returns the opened ledger. A file that was moved away gets what its log holds, and is not written any more. */
+  const current = (): Ledger => {
+    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
+    if (open && open.inode !== inode) {
+      open.ledger.db.pragma('wal_checkpoint(TRUNCATE)');
+      close();
+    }
+    open ??= openLedger(file, keys);
+    return open.ledger;
+  };
+
+  /** @throws StorageUnavailable if the file cannot be used */
+  const use = <T>(work: (ledger: Ledger) => T): T => {
+    try {
+      return work(current());
+    } catch (cause) {
+      close();
+      throw new StorageUnavailable('the call ledger cannot be used at the moment', { cause });
+    }
+  };
+
+  return {
+    append: async (batch, nowMs, isDurable) =>
+      use(({ db, append }) => {
+        db.pragma(`synchronous = ${isDurable ? 'FULL' : 'NORMAL'}`);
+        return append(batch, nowMs);
+      }),
+    list: async (query, limit, before) => use(({ db }) => list(db, query, limit, before)),
+    read: async (query, limit) =>
+      use(({ db }) => {
+        const { where, values } = toWhere(conditionsOf(query));
+        return db
+          .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
+          .all(...values, limit)
+          .map(toRow);
+      }),
+    count: async (query, counting) => use(({ db }) => count(db, query, counting)),
+    hours: async (sinceMs, untilMs) =>
+      use(({ db }) =>
+        db
+          .prepare<[number, number], CallHour & { buckets: never }>(
+            `SELECT hour, route, backend, method, target, client, outcome, calls, ms, bytes_out AS bytesOut, buckets
+             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${hourKey.join(', ')}`,
+          )
+          .all(sinceMs, untilMs)
+          .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
+      ),
+    seals: async (afterBatch, limit) => use((ledger) => ledger.seals(afterBatch, limit)),
+    ends: async () => use((ledger) => ledger.ends()),
+    async prune(retention) {
+      let removed = 0;
+      for (;;) {
+        const dropped = use(({ db, prune }) => {
+          db.pragma('synchronous = NORMAL');
+          return prune(retention);
+        });
+        if (dropped === undefined) break;
+        removed += dropped;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      use(({ db }) => db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore));
+      return removed;
+    },
+    beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
+    leave: async (writer) => use((ledger) => ledger.leave(writer)),
+    takeExport: async (name, writer, nowMs, leaseMs) =>
+      use(({ db }) =>
+        db
+          .prepare<[string, string, number, number], ExportPosition>(
+            `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES (?, ?, ?, 0, 0)
+             ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+               WHERE writer = excluded.writer OR taken_until < ?
+             RETURNING calls, audit`,
+          )
+          .get(name, writer, nowMs + leaseMs, nowMs),
+      ),
+    saveExport: async (name, writer, { calls, audit }) =>
+      use(
+        ({ db }) =>
+          void db
+            .prepare('UPDATE call_exports SET calls = ?, audit = ? WHERE name = ? AND writer = ?')
+            .run(calls, audit, name, writer),
+      ),
+    async close() {
+      close();
+    },
+  };
+}
+
+function openLedger(file: string, keys: { readonly audit: string }): { ledger: Ledger; inode: number } {
+  if (!existsSync(file)) {
+    setLogAside(file);
+    closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  }
+  chmodSync(file, 0o600);
+  const { ino: inode } = statSync(file);
+  const db = new Database(file, { timeout: busyTimeoutMs });
+  try {
+    db.pragma('journal_mode = WAL');
+    migrate(db, ledgerMigrations);
+    return { ledger: { db, ...prepare(db, keys) }, inode };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Renames the log of a file that was moved away: SQLite would replay it into the new file. */
+function setLogAside(file: string): void {
+  const log = `${file}-wal`;
+  if (statSync(log, { throwIfNoEntry: false })?.size) renameSync(log, `${log}.left`);
+  for (const rest of [log, `${file}-shm`]) rmSync(rest, { force: true });
+}
+
+function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<Ledger, 'db'> {
+  const insert = db.prepare(
+    `INSERT INTO calls (${Object.values(callColumns).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  );
+  const findEnd = db.prepare<[string], CallEnd>(
+    'SELECT batch, last_seq AS lastSeq, mac, proof FROM call_ends WHERE name = ?',
+  );
+  const putEnd = db.prepare<[CallEnd & { name: string }]>(
+    `INSERT INTO call_ends (name, batch, last_seq, mac, proof) VALUES (@name, @batch, @lastSeq, @mac, @proof)
+     ON CONFLICT (name) DO UPDATE
+     SET batch = excluded.batch, last_seq = excluded.last_seq, mac = excluded.mac, proof = excluded.proof`,
+  );
+  const putSeal = db.prepare<[CallSeal]>(
+    `INSERT INTO call_seals (batch, at, last_seq, calls, lost, gap, digest, mac)
+     VALUES (@batch, @at, @lastSeq, @calls, @lost, @gap, @digest, @mac)`,
+  );
+  const listSeals = db.prepare<[number, number], CallSeal>(
+    `SELECT ${sealColumns} FROM call_seals WHERE batch > ? ORDER BY batch LIMIT ?`,
+  );
+  const findHour = db
+    .prepare<unknown[], string>(
+      `SELECT buckets FROM call_hours WHERE ${hourKey.map((name) => `${name} = ?`).join(' AND ')}`,
+    )
+    .pluck();
+  const putHour = db.prepare(
+    `INSERT INTO call_hours (${hourKey.join(', ')}, calls, ms, bytes_out, buckets)
+     VALUES (${hourKey.map(() => '?').join(', ')}, ?, ?, ?, ?)
+     ON CONFLICT (${hourKey.join(', ')}) DO UPDATE
+     SET calls = calls + excluded.calls, ms = ms + excluded.ms, bytes_out = bytes_out + excluded.bytes_out,
+       buckets = excluded.buckets`,
+  );
+  const dropCalls = db.prepare<[number]>('DELETE FROM calls WHERE seq <= ?');
+  const dropSeals = db.prepare<[number]>('DELETE FROM call_seals WHERE batch <= ?');
+  const renew = db.prepare<[string, number]>(
+    `INSERT INTO call_writers (writer, beat_at) VALUES (?, ?)
+     ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at`,
+  );
+  const others = db.prepare<[string], CallWriter>(
+    'SELECT writer, beat_at AS beatAt FROM call_writers WHERE writer <> ?',
+  );
+  const leave = db.prepare<[string]>('DELETE FROM call_writers WHERE writer = ?');
+
+  const seal = (name: 'start' | 'head', { batch, lastSeq, mac }: CallSeal): void => {
+    const end = { batch, lastSeq, mac };
+    putEnd.run({ name, ...end, proof: proveCallEnd(keys.audit, name, end) });
+  };
+  const addHours = (calls: readonly CallEntry[]): void => {
+    for (const { buckets, calls: number, ms, bytesOut, ...hour } of hoursOf(calls)) {
+      const key = hourKey.map((name) => hour[name]);
+      const before = findHour.get(...key);
+      const sum = before === undefined ? buckets : addToBuckets(JSON.parse(before) as number[], buckets);
+      putHour.run(...key, number, ms, bytesOut, JSON.stringify(sum));
+    }
+  };
+  const append = ({ calls: given, lost, gap }: CallBatch, nowMs: number): CallSeal => {
+    const calls = given.map(toStorable);
+    const last = findEnd.get('head') ?? { batch: 0, lastSeq: 0, mac: '' };
+    let seq = last.lastSeq;
+    const chained: unknown[][] = [];
+    for (const call of calls) {
+      const row: CallRow = { ...call, seq: ++seq };
+      insert.run(names.map((name) => toColumn(row[name])));
+      chained.push(chainedValues(row));
+    }
+    addHours(calls);
+    const batch = last.batch + 1;
+    const sealed = {
+      batch,
+      at: nowMs,
+      lastSeq: seq,
+      calls: calls.length,
+      lost,
+      gap,
+      digest: digestCalls(chained),
+    };
+    const complete: CallSeal = { ...sealed, mac: sealCalls(keys.audit, last.mac, sealed) };
+    putSeal.run(complete);
+    seal('head', complete);
+    return complete;
+  };
+  const prune = (retention: CallRetention): number | undefined => {
+    const { lastSeq = 0 } = findEnd.get('head') ?? {};
+    const start = findEnd.get('start') ?? { batch: 0, lastSeq: 0 };
+    const dropped = findDroppable(listSeals.all(start.batch, droppedAtOnce.batches), lastSeq, retention);
+    const newest = dropped.at(-1);
+    if (!newest) return undefined;
+    dropCalls.run(newest.lastSeq);
+    dropSeals.run(newest.batch);
+    seal('start', newest);
+    return newest.lastSeq - start.lastSeq;
+  };
+  return {
+    append: db.transaction(append).immediate,
+    seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
+    ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
+    prune: db.transaction(prune).immediate,
+    beat: db.transaction((writer: string, nowMs: number) => {
+      renew.run(writer, nowMs);
+      return others.all(writer);
+    }).immediate,
+    leave: (writer) => leave.run(writer).changes > 0,
+  };
+}
+
+function toColumn(value: CallRow[keyof CallRow]): string | number | Uint8Array | null {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function list(db: Database.Database, query: CallQuery, limit: number, before?: CallCursor): CallRow[] {
+  const { where, values } = toWhere(conditionsOf(query, before));
+  return db
+    .prepare<unknown[], StoredRow>(
+      `SELECT ${columnList} FROM calls ${where} ORDER BY at DESC, seq DESC LIMIT ?`,
+    )
+    .all(...values, limit)
+    .map(toRow);
+}
+
+/** A row of {@link count}, with the columns of its group. */
+type Counted = Omit<CallCount, 'group' | 'times'> & Record<string, string | number | null>;
+
+function count(
+  db: Database.Database,
+  query: CallQuery,
+  { by, limit, withTimes = false }: CallCounting,
+): CallCount[] {
+  const { where, values } = toWhere(conditionsOf(query));
+  const columns = by.map((name) => callColumns[name]);
+  const groupBy = columns.length === 0 ? '' : `GROUP BY ${columns.join(', ')}`;
+  const rows = db
+    .prepare<unknown[], Counted>(
+      `SELECT ${[...by.map((name) => `${callColumns[name]} AS "g_${name}"`), ''].join(', ')}
+         count(*) AS calls, sum(outcome NOT IN ('ok', 'refused')) AS failed, sum(outcome = 'refused') AS refused,
+         count(DISTINCT account) AS accounts, min(at) AS firstAt, max(at) AS lastAt, sum(bytes_out) AS bytesOut
+       FROM calls ${where} ${groupBy} HAVING calls > 0 ORDER BY calls DESC, lastAt DESC LIMIT ?`,
+    )
+    .all(...values, limit);
+  return rows.map((row) => {
+    const group = Object.fromEntries(by.map((name) => [name, row[`g_${name}`] as string | null]));
+    const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
+    const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
+    return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
+  });
+}
+
+/** Returns the percentiles of one group. */
+function timesOf(db: Database.Database, query: CallQuery, group: CallCount['group']): CallTimes {
+  const own = Object.entries(group).map(
+    ([name, value]): Condition => [`${callColumns[name as CallGroup]} IS ?`, value],
+  );
+  const { where, values } = toWhere([...conditionsOf(query), ...own]);
+  const sorted = db
+    .prepare<unknown[], number>(`SELECT ms FROM calls ${where} ORDER BY ms`)
+    .pluck()
+    .all(...values);
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}
+
+type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
+
+function toWhere(conditions: readonly Condition[]): { where: string; values: unknown[] } {
+  return {
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}`,
+    values: conditions.flatMap(([, ...values]) => values),
+  };
+}
