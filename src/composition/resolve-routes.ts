@@ -50,7 +50,7 @@ export interface BackendParts {
   /** Binds the objects that backends keep to their callers. */
   objects: BackendObjects;
   seal: TextSeal;
-  /** Signs what backends learn about callers. */
+  /** Parts of the signed assertions about callers. */
   assertions: CallerAssertions;
   /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;

@@ -60,7 +60,7 @@ interface RouteBackend {
   credentials?: PersonalCredentials | undefined;
 }
 
-/** Signs what backends learn about callers. */
+/** Parts of the signed assertions about callers. */
 export interface CallerAssertions extends Pick<AssertCallerOptions, 'issuer' | 'signing' | 'now'> {}
 
 /** Parts of {@link composeRouteBackend}. */

@@ -71,6 +71,21 @@ export interface AuthInfo extends CallerDetails {
 }
 
 /**
+ * Reads the login from the claims of a token or its introspection; malformed claims count as absent.
+ * @see RFC 9068 section 2.2.1, RFC 9470 section 6
+ */
+export function readLogin({
+  auth_time: time,
+  amr,
+}: Readonly<Record<string, unknown>>): Pick<CallerDetails, 'authTime' | 'amr'> {
+  const areMethods = Array.isArray(amr) && amr.every((method) => typeof method === 'string');
+  return {
+    ...(Number.isSafeInteger(time) && { authTime: Number(time) }),
+    ...(areMethods && { amr: Object.freeze([...amr]) }),
+  };
+}
+
+/**
  * Returns the unique key of the principal of a call: the client acting for the subject at the issuer.
  * @param authInfo the caller
  * @returns an unambiguous encoding of the three parts (T-104)

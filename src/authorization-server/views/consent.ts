@@ -90,7 +90,7 @@ ${place}</div>`;
 ${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-/** Renders the sentences on what the server learns about the user, and on what the operator keeps of calls. */
+/** Renders the data about the user that the server learns, and the data of calls that the operator keeps. */
 export function renderLearned(
   texts: Texts,
   { learned: { facts, label, kept }, resourceName }: Pick<ConsentPage, 'learned' | 'resourceName'>,

@@ -21,7 +21,7 @@ export interface StdioCallerOptions {
   assertion?: boolean | undefined;
 }
 
-/** Adds to the credentials for a caller what a backend learns about the caller. */
+/** Adds the data about a caller to the credentials that the backend gets for the caller. */
 export type AddCallerValues = (beside: Credentials, caller: AuthInfo) => Credentials;
 
 /**

@@ -4,7 +4,7 @@ import { headerName, processVariable } from '../credentials.ts';
 
 const field = z.enum(callerFields).describe('field of the caller: sub is the account');
 
-/** Setting: what a backend by URL learns about its callers. */
+/** Setting: data about its callers that a backend by URL gets. */
 export const remoteCallerSettings = z
   .strictObject({
     headers: z
@@ -23,7 +23,7 @@ export const remoteCallerSettings = z
   })
   .optional();
 
-/** Setting: what a program learns about its callers. */
+/** Setting: data about its callers that a program gets. */
 export const stdioCallerSettings = z
   .strictObject({
     env: z
