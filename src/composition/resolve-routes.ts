@@ -6,7 +6,13 @@ import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import {
+  completeScopes,
+  findRouteMethodProblems,
+  type NormalizedServer,
+  type OwnServer,
+  readOwnServer,
+} from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
@@ -78,6 +84,21 @@ export function resolveRoutes(
       `routes.${atRoot.key}.path: / is the path of the server that is given as server or backend`,
     ]);
   return [{ key: providedKey, path: '', fingerprint: providedKey, make }, ...configured];
+}
+
+/**
+ * Creates the function that lists the servers of an installation, see {@link resolveRoutes}.
+ * @param provided the server or backend of the code, and the server that runs if there is no other
+ */
+export function createRouteResolver(
+  provided: { server: OwnServer | undefined; backend: BackendOptions | undefined; otherwise: OwnServer },
+  parts: BackendParts & RouteCredentialsParts,
+): (settings: Pick<Settings, 'routes'>) => ResolvedRoute[] {
+  const { server, backend } = provided;
+  const own = (of: OwnServer) => () => ({ server: readOwnServer(of, parts.issuer) });
+  const given = backend ? () => makeBackend(backend, parts) : server && own(server);
+  const otherwise = own(provided.otherwise);
+  return (settings) => resolveRoutes(settings, { given, otherwise }, parts);
 }
 
 /** Lists the routes of the settings, in their order. */

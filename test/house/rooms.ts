@@ -225,6 +225,7 @@ export const rooms: readonly Room[] = [
       'options.ts',
       'settings',
       'protected-server.ts',
+      'settings-advice.ts',
     ],
     neverPackages: nativePackages,
   },
@@ -239,7 +240,6 @@ export const rooms: readonly Room[] = [
     may: [
       'crypto',
       'observability',
-      'upstream',
       'app',
       'authorization-server',
       'resource-server',
@@ -249,7 +249,6 @@ export const rooms: readonly Room[] = [
       'settings',
       'settings-advice.ts',
       'package-files.ts',
-      'protected-server.ts',
       'notes-server.ts',
     ],
     neverPackages: nativePackages,
