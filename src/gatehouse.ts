@@ -23,46 +23,48 @@ import {
 import { composeBus, composeCluster } from './composition/cluster.ts';
 import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
-import { createReload } from './composition/reload.ts';
-import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
+import { createReload, createRouteReplacement } from './composition/reload.ts';
+import { type BackendParts, createRouteResolver } from './composition/resolve-routes.ts';
 import { checkRulesFit, composeResources, readOperatorRules } from './composition/resources.ts';
 import type { RouteCredentialsParts } from './composition/route-backend.ts';
 import {
   createServedRoutes,
   placeServer,
-  type RoutesChange,
-  recordRoutesChange,
   type ServingOptions,
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
-import { startKeyRotation, startSweeper } from './composition/upkeep.ts';
-import {
-  composeBond,
-  composeCallerApi,
-  composeUpstreams,
-  watchLinkedAccess,
-} from './composition/upstreams.ts';
+import { startUpkeep } from './composition/upkeep.ts';
+import { composeUpstreamAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
 import { createCookieSigner } from './crypto/secret.ts';
 import { checkGivenParts, type Gatehouse, type GatehouseOptions, partNames } from './gatehouse-interface.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { parseSettings, type Settings, type SettingsInput } from './options.ts';
+import { parseSettings } from './options.ts';
 import { packageVersion } from './package-files.ts';
-import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { createAccessWatch } from './resource-server/index.ts';
 import { makeAll, SettingsRefused } from './settings/issues.ts';
-import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
-import { createCallerTokens } from './upstream/index.ts';
-import { createVault } from './upstream/vault.ts';
+import { adviseOnOwnServer, adviseOnSettings } from './settings-advice.ts';
 
 /**
  * Creates a gatehouse: authorization server, resource server and MCP endpoints under one public URL.
- * @throws SettingsRefused naming every problem
+ * @throws SettingsRefused naming every problem; nothing stays open then
  */
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
+  const opened: (() => Promise<void>)[] = [];
+  return composeGatehouse(options, opened).catch(async (error: unknown) => {
+    for (const close of opened.reverse()) await close();
+    throw error;
+  });
+}
+
+/** @param opened gets the functions that close what others would miss if a later step fails */
+async function composeGatehouse(
+  options: GatehouseOptions,
+  opened: (() => Promise<void>)[],
+): Promise<Gatehouse> {
   checkGivenParts(options);
   const { storage, keys, keyRing, server, backend, logger: givenLogger, ...input } = options;
   const settings = parseSettings(input, partNames);
@@ -71,6 +73,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const accountUrl = `${issuer}/account`;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
+  const environment = process.env;
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);
   checkNoProxyDemanded(settings);
 
@@ -81,30 +84,25 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const recording = composeLedger({ ...shared, environment: process.env, version: packageVersion() });
-
+  const recording = composeLedger({ ...shared, environment, version: packageVersion() });
+  opened.push(recording.close);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, objects, held, entered, bus, logger, now },
+    ...{ issuer, environment, objects, held, entered, bus, logger, now },
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
     assertions: { issuer, signing: keys.signing, now },
-    environment: process.env,
     upstreams: Object.keys(settings.upstreams),
     labelOf: (name) => upstreams.find(name)?.label ?? name,
     tokens: {
-      token: (...asked) => upstreamTokens.token(...asked),
-      holds: (...asked) => upstreamTokens.holds(...asked),
+      token: (...asked) => access.tokens.token(...asked),
+      holds: (...asked) => access.tokens.holds(...asked),
     },
   };
-  const own = (given: OwnServer) => () => ({ server: readOwnServer(given, issuer) });
-  const provided = {
-    given: backend ? () => makeBackend(backend, backendParts) : server && own(server),
-    otherwise: own(notesServer(storage, now)),
-  };
-  const resolve = (of: Pick<Settings, 'routes'>) => resolveRoutes(of, provided, backendParts);
+  const provided = { server, backend, otherwise: notesServer(storage, now) };
+  const resolve = createRouteResolver(provided, backendParts);
   const placed = makeAll(resolve(settings).map((route) => () => placeServer(route, issuer)));
   const ownServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;
   for (const advice of ownServer ? adviseOnOwnServer(ownServer) : []) logger.warn(advice);
@@ -116,13 +114,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was removed from the settings; its grants and tokens have ended');
-  const environment = process.env;
-  const upstreams = await composeUpstreams({ ...shared, publicUrl: issuer, resources, environment });
-  const vault = createVault(box, now);
-  const bond = composeBond({ ...shared, upstreams, vault });
-  const { standing } = bond;
-  const links = storage.upstreams;
-  const upstreamTokens = createCallerTokens({ links, standing, now });
+  const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
+  const { upstreams, vault, bond } = access;
   const authorizationServer = composeAuthorizationServer({
     ...shared,
     ...bond.options,
@@ -133,14 +126,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     ...{ ...shared, bus, environment, version: packageVersion() },
     findClientAddress: createAddressFinder(settings.trustedProxies),
   });
+  opened.push(cluster.abandon);
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
-  const dangerouslyFromLoopback = settings.dangerously.upstreamsOverHttp;
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
       ...{ ...shared, authorizationServer, held, box, bus, ledger: recording.ledger, peers: cluster.peers },
-      access: watchLinkedAccess(accessWatch, standing),
-      upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
+      access: watchLinkedAccess(accessWatch, bond.standing),
+      upstreams: access.callerApi,
     }),
     announce(others) {
       const fresh = composeResources(settings, others);
@@ -149,6 +142,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
   };
   routes.begin(placed, serving);
+  opened.push(() => routes.close());
   watchRoutes(routes, metrics);
 
   const servers = () => routes.all.map(({ server: { name }, own: { mcp } }) => ({ name, mcpUrl: mcp }));
@@ -167,20 +161,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
   });
-  const stopKeyRotation = startKeyRotation({ ...shared, keyRing, lifetimes, box });
-  const stopSweeping = startSweeper(shared);
+  const stopUpkeep = startUpkeep({ ...shared, keyRing, lifetimes, box });
 
-  const replaceRoutes = (others: SettingsInput['routes']): RoutesChange => {
-    const next = parseSettings({ ...input, routes: others });
-    const change = routes.replace(resolve(next), serving);
-    recordRoutesChange(change, { auditTrail, logger });
-    cluster.showReload(next.routes);
-    const fresh = [...change.added, ...change.changed];
-    const freshRoutes = Object.entries(next.routes).filter(([name]) => fresh.includes(name));
-    for (const advice of adviseOnRoutes(Object.fromEntries(freshRoutes))) logger.warn(advice);
-    return change;
-  };
-
+  const replaceRoutes = createRouteReplacement({ ...shared, input, resolve, routes, serving, cluster });
   const reload = createReload({ started: settings, replaceRoutes, logger });
   return {
     app,
@@ -205,8 +188,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     onReload: cluster.onReload,
     async close(patienceMs) {
       isStopping = true;
-      stopSweeping();
-      await stopKeyRotation();
+      await stopUpkeep();
       await routes.close(patienceMs);
       await cluster.close();
       accessWatch.close();

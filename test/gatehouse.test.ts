@@ -2,10 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGatehouse, type GatehouseOptions, SettingsRefused } from '../src/index.ts';
+import { createGatehouse, type Gatehouse, type GatehouseOptions, SettingsRefused } from '../src/index.ts';
 import { createLogger } from '../src/observability/logger.ts';
 import { openDataFolder } from '../src/storage/sqlite/index.ts';
 import { testFolder } from './client/support/folder.ts';
+import { freePort } from './support/free-port.ts';
 
 /** Creates a gatehouse over a new data folder; gives what it logged, too. */
 async function create(settings: Partial<GatehouseOptions>) {
@@ -48,6 +49,30 @@ describe('createGatehouse', () => {
       expect.stringMatching(/^routes\.a\.backend: /),
       expect.stringMatching(/^routes\.b\.backend: /),
     ]);
+  });
+
+  it('leaves neither its port for other nodes nor the data folder taken if it fails after it has joined them', async () => {
+    const data = testFolder();
+    const port = await freePort();
+    const [failing, next] = [await openDataFolder(data), await openDataFolder(data)];
+    for (const { storage } of [failing, next]) onTestFinished(() => storage.close());
+    const ofNode = (): never => {
+      throw new Error('no sessions');
+    };
+    const storage = { ...failing.storage, mcpSessions: { ...failing.storage.mcpSessions, ofNode } };
+    const settings = { publicUrl: 'https://mcp.example.com', logger: createLogger('silent') };
+    const create = (more: Pick<GatehouseOptions, 'storage' | 'keys'>): Promise<Gatehouse> =>
+      createGatehouse({ ...settings, ...more, cluster: { port } });
+    await expect(create({ ...failing, storage })).rejects.toThrow('no sessions');
+    expect(await next.storage.nodes.list()).toEqual([]);
+    const gatehouse = await create(next);
+    onTestFinished(() => gatehouse.close());
+    // On the data folder itself as well, of a server that has it alone.
+    await gatehouse.close();
+    await next.storage.close();
+    const alone = await openDataFolder(data);
+    onTestFinished(() => alone.storage.close());
+    await (await createGatehouse({ ...settings, ...alone })).close();
   });
 
   it('needs a public URL', async () => {

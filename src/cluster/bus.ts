@@ -4,11 +4,11 @@ import type { Logger } from '../observability/logger.ts';
 import type { NodeMessageStore, NodeStore } from '../storage/nodes.ts';
 import type { ClusterNode } from './node.ts';
 
-/** Time for which messages are gathered before they are written together, in milliseconds. */
-export const gatherMs = 50;
+/** Maximum time that a message waits for others to be written with it, in milliseconds. */
+export const batchMs = 50;
 
-/** Pause between looks whether there are new messages, in milliseconds. It costs no query if there are none. */
-const lookMs = 100;
+/** Pause between polls for new messages, in milliseconds. A poll costs no query if there are none. */
+const pollMs = 100;
 
 /** Pause before messages are written again that could not be written, in milliseconds. */
 const retryMs = 1_000;
@@ -26,11 +26,11 @@ const maxSenders = 1_000;
 type Message = readonly [kind: string, about: string, data: unknown];
 
 /** Messages that a node writes together. */
-interface Letter {
+interface MessageBatch {
   from: string;
-  /** Counts the letters of a sender, so that one that is written twice is read once. */
+  /** Counts the batches of a sender, so that one that is written twice is read once. */
   number: number;
-  /** Each with its age when the letter was sealed, in milliseconds. */
+  /** Each with its age when the batch was sealed, in milliseconds. */
   messages: (readonly [...Message, ageMs: number])[];
   /** True if some had no room: everything counts as changed then. */
   hasGap: boolean;
@@ -40,7 +40,7 @@ interface Letter {
 export const pinsReplaced = 'pins';
 
 /** Takes the data of a message, which a node of another version may have written, and the time since it was posted. */
-export type HearMessage = (data: unknown, ageMs: number) => void;
+export type MessageListener = (data: unknown, ageMs: number) => void;
 
 /** Carries messages between the nodes of an installation. */
 export interface NodeBus {
@@ -50,14 +50,14 @@ export interface NodeBus {
    */
   post(...message: Message): void;
   /** Calls back for messages of other nodes. @returns ends it */
-  on(kind: string, about: string, hear: HearMessage): () => void;
+  on(kind: string, about: string, listener: MessageListener): () => void;
   /** Calls back if messages may have been lost: everything counts as changed then. @returns ends it */
   onGap(callback: () => void): () => void;
-  /** Number of letters that could not be opened. */
+  /** Number of batches that could not be opened. */
   readonly unreadable: number;
   /** Carries messages from now on; none before. */
   join(node: Pick<ClusterNode, 'id' | 'hasOthers' | 'onBack'>): Promise<void>;
-  /** Posts what was gathered, and ends. */
+  /** Writes the pending messages, and ends. */
   close(): Promise<void>;
 }
 
@@ -71,23 +71,23 @@ export interface NodeBusOptions {
 
 /**
  * Creates the bus of a node. Its truth is a table that each node reads by position, so a lost connection loses nothing
- * while its rows are stored. Letters are sealed: URIs and accounts are personal.
+ * while its rows are stored. Batches are sealed: URIs and accounts are personal.
  */
 export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBus {
-  const seal = createLetterSeal(secret);
-  const listeners = new Map<string, Set<HearMessage>>();
+  const seal = createBatchSeal(secret);
+  const listeners = new Map<string, Set<MessageListener>>();
   const gapListeners = new Set<() => void>();
   const lastNumbers = new Map<string, number>();
   let node: Pick<ClusterNode, 'id' | 'hasOthers' | 'onBack'> | undefined;
-  /** Gathered messages by their JSON, with the time when the first of the equal ones was posted. */
-  let gathered = new Map<string, number>();
+  /** Pending messages by their JSON, with the time when the first of the equal ones was posted. */
+  let pending = new Map<string, number>();
   let hasGap = false;
   let number = 0;
   let secondEndsAt = 0;
   let inSecond = 0;
   let postTimer: NodeJS.Timeout | undefined;
   let posting: Promise<void> | undefined;
-  let lookTimer: NodeJS.Timeout | undefined;
+  let pollTimer: NodeJS.Timeout | undefined;
   let reading: Promise<void> | undefined;
   let position = 0;
   let mark: number | undefined;
@@ -100,7 +100,7 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       secondEndsAt = now + 1_000;
       inSecond = 0;
     }
-    if (inSecond >= maxMessagesPerSecond || gathered.size >= maxMessagesPerSecond) return false;
+    if (inSecond >= maxMessagesPerSecond || pending.size >= maxMessagesPerSecond) return false;
     inSecond++;
     return true;
   }
@@ -109,10 +109,10 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     if (postTimer || posting || isClosed) return;
     postTimer = setTimeout(() => {
       postTimer = undefined;
-      posting = postGathered().then(
+      posting = postPending().then(
         () => {
           posting = undefined;
-          if (gathered.size > 0 || hasGap) postLater(gatherMs);
+          if (pending.size > 0 || hasGap) postLater(batchMs);
         },
         (error: unknown) => {
           posting = undefined;
@@ -124,36 +124,36 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     postTimer.unref();
   }
 
-  /** A letter that could not be written, with its time; it keeps its number. */
-  let unwritten: { letter: Letter; sealedAt: number } | undefined;
+  /** A batch that could not be written, with its time; it keeps its number. */
+  let unwritten: { batch: MessageBatch; sealedAt: number } | undefined;
 
-  async function postGathered(): Promise<void> {
+  async function postPending(): Promise<void> {
     if (!node) return;
     const now = performance.now();
-    unwritten ??= takeGathered(node.id, now);
+    unwritten ??= takePending(node.id, now);
     // A node that joins later begins with nothing that could be stale.
     if (await node.hasOthers()) {
       const late = Math.max(0, Math.round(now - unwritten.sealedAt));
-      const messages = unwritten.letter.messages.map(
+      const messages = unwritten.batch.messages.map(
         ([kind, about, data, ageMs]) => [kind, about, data, ageMs + late] as const,
       );
-      await store.post(node.id, seal.seal({ ...unwritten.letter, messages }));
+      await store.post(node.id, seal.seal({ ...unwritten.batch, messages }));
     }
     unwritten = undefined;
   }
 
-  function takeGathered(from: string, now: number): { letter: Letter; sealedAt: number } {
-    const messages = [...gathered].map(([text, at]) => {
+  function takePending(from: string, now: number): { batch: MessageBatch; sealedAt: number } {
+    const messages = [...pending].map(([text, at]) => {
       const [kind, about, data] = JSON.parse(text) as Message;
       return [kind, about, data, Math.max(0, Math.round(now - at))] as const;
     });
-    const letter = { from, number: ++number, messages, hasGap };
-    gathered = new Map();
+    const batch = { from, number: ++number, messages, hasGap };
+    pending = new Map();
     hasGap = false;
-    return { letter, sealedAt: now };
+    return { batch, sealedAt: now };
   }
 
-  function hearGap(): void {
+  function notifyGap(): void {
     for (const callback of gapListeners) attempt(callback);
   }
 
@@ -165,7 +165,7 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     }
   }
 
-  function open(payload: Uint8Array): Letter | undefined {
+  function open(payload: Uint8Array): MessageBatch | undefined {
     try {
       return seal.open(payload);
     } catch (error) {
@@ -179,16 +179,16 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     }
   }
 
-  function hear({ from, number: sent, messages, hasGap: sentGap }: Letter, ageMs: number): void {
+  function deliver({ from, number: sent, messages, hasGap: sentGap }: MessageBatch, ageMs: number): void {
     if ((lastNumbers.get(from) ?? 0) >= sent) return;
     if (lastNumbers.size >= maxSenders) lastNumbers.clear();
     lastNumbers.set(from, sent);
     for (const [kind, about, data, age] of messages) {
-      const heard = listeners.get(keyOf(kind, about));
-      if (!heard) logger.debug({ kind }, 'a message of another node concerns nothing here');
-      for (const each of heard ?? []) attempt(() => each(data, ageMs + age));
+      const interested = listeners.get(keyOf(kind, about));
+      if (!interested) logger.debug({ kind }, 'a message of another node concerns nothing here');
+      for (const listener of interested ?? []) attempt(() => listener(data, ageMs + age));
     }
-    if (sentGap) hearGap();
+    if (sentGap) notifyGap();
   }
 
   async function read(from: string): Promise<void> {
@@ -201,11 +201,11 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
         logger.warn(
           'messages of other nodes are lost: this node was away from the database for too long; caches and lists count as changed here',
         );
-        hearGap();
+        notifyGap();
       }
       for (const { payload, ageMs } of got.messages) {
-        const letter = open(payload);
-        if (letter) hear(letter, ageMs);
+        const batch = open(payload);
+        if (batch) deliver(batch, ageMs);
       }
     }
     mark = seen;
@@ -215,18 +215,18 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     post(...message) {
       if (!node || isClosed) return;
       const text = JSON.stringify(message);
-      if (gathered.has(text)) return;
+      if (pending.has(text)) return;
       if (Buffer.byteLength(text) > maxMessageBytes || !hasRoom()) hasGap = true;
-      else gathered.set(text, performance.now());
-      postLater(gatherMs);
+      else pending.set(text, performance.now());
+      postLater(batchMs);
     },
-    on(kind, about, hear) {
+    on(kind, about, listener) {
       const key = keyOf(kind, about);
-      const heard = listeners.get(key) ?? new Set();
-      listeners.set(key, heard.add(hear));
+      const ofKey = listeners.get(key) ?? new Set();
+      listeners.set(key, ofKey.add(listener));
       return () => {
-        heard.delete(hear);
-        if (heard.size === 0 && listeners.get(key) === heard) listeners.delete(key);
+        ofKey.delete(listener);
+        if (ofKey.size === 0 && listeners.get(key) === ofKey) listeners.delete(key);
       };
     },
     onGap(callback) {
@@ -240,25 +240,25 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       position = await store.lastPosition();
       node = joined;
       // Others have posted nothing to a node that they took for dead.
-      joined.onBack(hearGap);
-      lookTimer = setInterval(() => {
+      joined.onBack(notifyGap);
+      pollTimer = setInterval(() => {
         reading ??= read(joined.id)
-          // The mark is unknown, or the rows could not be read: the next look reads them.
+          // The mark is unknown, or the rows could not be read: the next poll reads them.
           .catch((error: unknown) => logger.debug({ err: error }, 'messages of nodes cannot be read now'))
           .finally(() => {
             reading = undefined;
           });
-      }, lookMs);
-      lookTimer.unref();
+      }, pollMs);
+      pollTimer.unref();
     },
     async close() {
       isClosed = true;
-      clearInterval(lookTimer);
+      clearInterval(pollTimer);
       clearTimeout(postTimer);
       await reading;
       await posting;
-      if (gathered.size > 0 || hasGap || unwritten)
-        await postGathered().catch((error: unknown) =>
+      if (pending.size > 0 || hasGap || unwritten)
+        await postPending().catch((error: unknown) =>
           logger.debug({ err: error }, 'the last messages to other nodes could not be written'),
         );
       node = undefined;
@@ -281,21 +281,21 @@ export async function postToNodes(
 ): Promise<void> {
   if ((await nodes.list()).length === 0) return;
   const from = randomUUID();
-  const letter = { from, number: 1, messages: [[...message, 0] as const], hasGap: false };
-  await nodeMessages.post(from, createLetterSeal(secret).seal(letter));
+  const batch = { from, number: 1, messages: [[...message, 0] as const], hasGap: false };
+  await nodeMessages.post(from, createBatchSeal(secret).seal(batch));
 }
 
-/** Seals letters under a key of their own. */
-function createLetterSeal(secret: string) {
+/** Seals batches under a key of their own. */
+function createBatchSeal(secret: string) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse messages of nodes', 32));
   const box = createSealedBox([{ id: 'nodes', key: key.toString('base64url') }]);
   return {
-    seal: (letter: Letter): Uint8Array => box.seal(JSON.stringify(letter), 'letter'),
-    /** @throws Error if it was sealed under another key or changed, or is no letter */
-    open(sealed: Uint8Array): Letter {
-      const letter = JSON.parse(box.open(sealed, 'letter')) as Letter;
-      if (!Array.isArray(letter.messages)) throw new Error('it is no letter');
-      return letter;
+    seal: (batch: MessageBatch): Uint8Array => box.seal(JSON.stringify(batch), 'letter'),
+    /** @throws Error if it was sealed under another key or changed, or is no batch */
+    open(sealed: Uint8Array): MessageBatch {
+      const batch = JSON.parse(box.open(sealed, 'letter')) as MessageBatch;
+      if (!Array.isArray(batch.messages)) throw new Error('it is no batch');
+      return batch;
     },
   };
 }

@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditTrail } from '../authorization-server/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { parseSettings, type Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/issues.ts';
-import type { RoutesChange } from './served-routes.ts';
+import { adviseOnRoutes } from '../settings-advice.ts';
+import type { Cluster } from './cluster.ts';
+import type { ResolvedRoute } from './resolve-routes.ts';
+import {
+  type RoutesChange,
+  recordRoutesChange,
+  type ServedRoutes,
+  type ServingOptions,
+} from './served-routes.ts';
 
 /** A recent change of the routes with another cause than the reload that reports it. */
 interface EarlierChange {
@@ -25,6 +34,36 @@ export type ReloadOutcome =
       /** Problems of the settings. Nothing has changed. */
       problems: readonly string[];
     };
+
+/** Parts of {@link createRouteReplacement}. */
+export interface RouteReplacementParts {
+  /** The settings that the code gave; their routes are replaced. */
+  input: object;
+  resolve: (settings: Pick<Settings, 'routes'>) => readonly ResolvedRoute[];
+  routes: Pick<ServedRoutes, 'replace'>;
+  serving: ServingOptions;
+  cluster: Pick<Cluster, 'showReload'>;
+  auditTrail: Pick<AuditTrail, 'note'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Creates the function that serves other routes from now on, records the change, and gives advice on new settings.
+ * @returns a function that throws SettingsRefused naming every problem; nothing has changed then
+ */
+export function createRouteReplacement(parts: RouteReplacementParts) {
+  const { input, resolve, routes, serving, cluster, logger } = parts;
+  return (others: unknown): RoutesChange => {
+    const next = parseSettings({ ...input, routes: others });
+    const change = routes.replace(resolve(next), serving);
+    recordRoutesChange(change, parts);
+    cluster.showReload(next.routes);
+    const fresh = [...change.added, ...change.changed];
+    const freshRoutes = Object.entries(next.routes).filter(([name]) => fresh.includes(name));
+    for (const advice of adviseOnRoutes(Object.fromEntries(freshRoutes))) logger.warn(advice);
+    return change;
+  };
+}
 
 /** Options of {@link createReload}. */
 export interface ReloadOptions {

@@ -8,7 +8,13 @@ import type { HeldBytes } from '../mcp/index.ts';
 import { callerFields } from '../oauth/caller-fields.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import {
+  completeScopes,
+  findRouteMethodProblems,
+  type NormalizedServer,
+  type OwnServer,
+  readOwnServer,
+} from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings, recordingSettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
@@ -95,6 +101,21 @@ export function resolveRoutes(
     credentials: new Map(),
   };
   return [{ ...provider, make }, ...configured];
+}
+
+/**
+ * Creates the function that lists the servers of an installation, see {@link resolveRoutes}.
+ * @param provided the server or backend of the code, and the server that runs if there is no other
+ */
+export function createRouteResolver(
+  provided: { server: OwnServer | undefined; backend: BackendOptions | undefined; otherwise: OwnServer },
+  parts: BackendParts & RouteCredentialsParts,
+): (settings: Pick<Settings, 'routes'>) => ResolvedRoute[] {
+  const { server, backend } = provided;
+  const own = (of: OwnServer) => () => ({ server: readOwnServer(of, parts.issuer) });
+  const given = backend ? () => makeBackend(backend, parts) : server && own(server);
+  const otherwise = own(provided.otherwise);
+  return (settings) => resolveRoutes(settings, { given, otherwise }, parts);
 }
 
 /** Lists the routes of the settings, in their order. */

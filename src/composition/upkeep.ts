@@ -15,6 +15,22 @@ import type { Storage } from '../storage/storage.ts';
 /** Pause between two removals of expired rows, in milliseconds. */
 const sweepIntervalMs = 60_000;
 
+/** Parts of {@link startUpkeep}. */
+export interface UpkeepParts extends KeyRotationParts {
+  settings: KeyRotationParts['settings'] & SweeperOptions['settings'];
+  storage: KeyRotationParts['storage'] & SweeperOptions['storage'];
+}
+
+/** Starts the work in the background: the removal of expired rows, and the rotation of keys. @returns stops it */
+export function startUpkeep(parts: UpkeepParts): () => Promise<void> {
+  const stopSweeping = startSweeper(parts);
+  const stopKeyRotation = startKeyRotation(parts);
+  return async () => {
+    stopSweeping();
+    await stopKeyRotation();
+  };
+}
+
 /** Options of {@link startSweeper}. */
 export interface SweeperOptions {
   storage: Pick<Storage, 'sweepExpired'> & {

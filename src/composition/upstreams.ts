@@ -1,4 +1,5 @@
 import type { AuditTrail, LinkStanding, TakeLogoutToken } from '../authorization-server/index.ts';
+import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { createOperatorFetch } from '../net/operator-fetch.ts';
 import type { Slip } from '../oauth/foreign-json.ts';
@@ -9,7 +10,6 @@ import type { Settings } from '../options.ts';
 import type { AccessWatch } from '../resource-server/index.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { UpstreamStore } from '../storage/upstreams.ts';
 import {
   type CallerApi,
   checkUpstreams,
@@ -27,7 +27,43 @@ import {
   type UsedLogoutTokens,
 } from '../upstream/index.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
-import type { Vault } from '../upstream/vault.ts';
+import { createVault, type Vault } from '../upstream/vault.ts';
+
+/** Parts of {@link composeUpstreamAccess}. */
+export interface UpstreamAccessParts
+  extends Omit<UpstreamParts, 'publicUrl'>,
+    Omit<BondParts, 'upstreams' | 'vault'> {
+  issuer: string;
+  box: SealedBox;
+}
+
+/** The upstreams of an installation, and the ways by which its other parts use them. */
+export interface InstallationUpstreams {
+  upstreams: Upstreams;
+  vault: Vault;
+  bond: Bond;
+  /** The tokens of callers at upstreams. */
+  tokens: ReturnType<typeof createCallerTokens>;
+  /** The fetch for tools; undefined if there is no upstream. */
+  callerApi: CallerApi | undefined;
+}
+
+/**
+ * Composes the upstreams with their bond to grants, the tokens of callers, and the fetch for tools.
+ * @throws SettingsRefused see {@link composeUpstreams}
+ */
+export async function composeUpstreamAccess(parts: UpstreamAccessParts): Promise<InstallationUpstreams> {
+  const { settings, storage, issuer, box, now } = parts;
+  const upstreams = await composeUpstreams({ ...parts, publicUrl: issuer });
+  const vault = createVault(box, now);
+  const bond = composeBond({ ...parts, upstreams, vault });
+  const { standing } = bond;
+  const links = storage.upstreams;
+  const tokens = createCallerTokens({ links, standing, now });
+  const dangerouslyFromLoopback = settings.dangerously.upstreamsOverHttp;
+  const callerApi = composeCallerApi({ upstreams, tokens, dangerouslyFromLoopback, issuer });
+  return { upstreams, vault, bond, tokens, callerApi };
+}
 
 /** Parts of {@link composeUpstreams}. */
 export interface UpstreamParts {
@@ -191,13 +227,10 @@ export function watchLinkedAccess(access: AccessWatch, standing: Pick<LinkStatus
 /** Parts of {@link composeCallerApi}. */
 export interface CallerApiParts {
   upstreams: Upstreams;
-  links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
-  standing: Pick<LinkStatus, 'tokensOf'>;
+  tokens: ReturnType<typeof createCallerTokens>;
   /** Allows APIs on loopback addresses, without https. */
   dangerouslyFromLoopback: boolean;
   issuer: string;
-  /** Epoch seconds. */
-  now: () => number;
 }
 
 /** Maximum response of an API, in bytes: tools get it whole. */
@@ -208,11 +241,11 @@ const timeoutMs = 30_000;
 
 /** Composes the fetch by which tools call APIs of upstreams. @returns undefined if there is no upstream */
 export function composeCallerApi(parts: CallerApiParts): CallerApi | undefined {
-  const { upstreams, links, standing, dangerouslyFromLoopback, issuer, now } = parts;
+  const { upstreams, tokens, dangerouslyFromLoopback, issuer } = parts;
   if (upstreams.all.length === 0) return undefined;
   return createCallerApi({
     upstreams,
-    tokens: createCallerTokens({ links, standing, now }),
+    tokens,
     fetchOf: ({ settings: { allowPrivateNetwork } }) =>
       createOperatorFetch({
         allowPrivateNetwork,

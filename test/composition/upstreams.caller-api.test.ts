@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
 import { composeCallerApi } from '../../src/composition/upstreams.ts';
 import { accountMark } from '../../src/crypto/secret.ts';
+import { createCallerTokens } from '../../src/upstream/index.ts';
 import { authInfoWith } from '../mcp/support/auth-info.ts';
 
 const parts = {
-  links: { findOfAccount: async () => undefined, wantScopes: async () => undefined },
-  standing: { tokensOf: async () => 'none' as const },
+  tokens: createCallerTokens({
+    links: { findOfAccount: async () => undefined, wantScopes: async () => undefined },
+    standing: { tokensOf: async () => 'none' as const },
+    now: () => 0,
+  }),
   dangerouslyFromLoopback: false,
-  now: () => 0,
   issuer: 'https://gate.example/mcp',
 };
 

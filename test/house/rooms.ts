@@ -233,6 +233,7 @@ export const rooms: readonly Room[] = [
       'options.ts',
       'settings',
       'protected-server.ts',
+      'settings-advice.ts',
     ],
     neverPackages: nativePackages,
   },
@@ -247,7 +248,6 @@ export const rooms: readonly Room[] = [
     may: [
       'crypto',
       'observability',
-      'upstream',
       'app',
       'authorization-server',
       'resource-server',
@@ -257,7 +257,6 @@ export const rooms: readonly Room[] = [
       'settings',
       'settings-advice.ts',
       'package-files.ts',
-      'protected-server.ts',
       'notes-server.ts',
     ],
     neverPackages: nativePackages,

@@ -7,7 +7,7 @@ import { transports } from '../crosstalk/support/callers.ts';
 import { endConnections, sendAgainIfUnavailable } from '../crosstalk/support/http.ts';
 import { addAccounts, authorizePrincipals, type Principal } from '../crosstalk/support/principals.ts';
 import { newTally } from '../crosstalk/support/tally.ts';
-import { type NodeProcesses, startNodeProcesses } from './support/node-processes.ts';
+import { type NodeProcesses, startNodeProcesses } from './support/library-nodes.ts';
 
 const wanted = process.env.GATEHOUSE_CLUSTER_CALLS;
 const calls = Number(wanted || 1_000);

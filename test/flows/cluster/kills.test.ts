@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { usePostgres } from '../../support/postgres/postgres.ts';
+import { startNodeProcesses } from './support/library-nodes.ts';
 import { checkLedger, describeLedger, newLedger, runLoad } from './support/load.ts';
-import { startNodeProcesses } from './support/node-processes.ts';
 
 const seconds = Number(process.env.GATEHOUSE_CLUSTER_KILL_SECONDS || 10);
 const everyMs = 2_000;

@@ -6,8 +6,8 @@ import { obtainTokens, refresh, type Tokens } from '../../support/oauth.ts';
 import { patience } from '../../support/patience.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
 import { openSession, type RawSession } from '../restart/support/session.ts';
+import { type NodeProcesses, startNodeProcesses } from './support/library-nodes.ts';
 import { checkLedger, describeLedger, newLedger, runLoad } from './support/load.ts';
-import { type NodeProcesses, startNodeProcesses } from './support/node-processes.ts';
 import { type CutPlace, prepareCutPlace } from './support/partition.ts';
 
 const wanted = process.env.GATEHOUSE_CLUSTER_OUTAGES;

@@ -9,7 +9,7 @@ import { usePostgres } from '../../support/postgres/postgres.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { familiesSql } from '../token/families.ts';
 import { countStatuses, expectRefused, expectTokens, obtainCode } from '../token/subject.ts';
-import { type NodeProcesses, startNodeProcesses } from './support/node-processes.ts';
+import { type NodeProcesses, startNodeProcesses } from './support/library-nodes.ts';
 
 const rounds = Number(process.env.GATEHOUSE_ROUNDS || 2);
 const parallel = [2, 5, 20, 50];

@@ -8,7 +8,7 @@ import { usePostgres } from '../../support/postgres/postgres.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { openSession } from '../restart/support/session.ts';
 import { describeTimes } from './support/figures.ts';
-import { type NodeProcesses, startNodeProcesses } from './support/node-processes.ts';
+import { type NodeProcesses, startNodeProcesses } from './support/library-nodes.ts';
 
 const times = Number(process.env.GATEHOUSE_CLUSTER_REVOCATIONS || 6);
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../../support/oauth.ts';
 import { createVisitor } from '../../../support/visitor.ts';
 import { describeTimes } from './figures.ts';
-import type { NodeProcesses } from './node-processes.ts';
+import type { NodeProcesses } from './library-nodes.ts';
 
 /** What the clients of an installation know for sure: each entry was acknowledged, or is a fault that they saw. */
 export interface Ledger {

@@ -20,7 +20,10 @@ export interface NodeProcess {
   restart(): Promise<void>;
 }
 
-/** Nodes of an installation as processes behind a balancer without stickiness. Its account is {@link ada}. */
+/**
+ * Nodes of an installation behind a balancer without stickiness. Each is a process whose program uses the library, with a
+ * server of the tests. The account is {@link ada}.
+ */
 export interface NodeProcesses {
   balancer: Balancer;
   url: string;
