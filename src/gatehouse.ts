@@ -8,7 +8,6 @@ import {
   createAuditTrail,
   createLimiters,
   createTolerances,
-  keepSettingsClients,
 } from './authorization-server/index.ts';
 import {
   checkNoProxyDemanded,
@@ -25,7 +24,7 @@ import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload, createRouteReplacement } from './composition/reload.ts';
 import { type BackendParts, createRouteResolver } from './composition/resolve-routes.ts';
-import { checkRulesFit, composeResources, readOperatorRules } from './composition/resources.ts';
+import { applyOperatorRules, checkRulesFit, composeResources } from './composition/resources.ts';
 import type { RouteCredentialsParts } from './composition/route-backend.ts';
 import {
   createServedRoutes,
@@ -70,7 +69,6 @@ async function composeGatehouse(
   const settings = parseSettings(input, partNames);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is required']);
   const issuer = settings.publicUrl;
-  const accountUrl = `${issuer}/account`;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
   const environment = process.env;
@@ -111,9 +109,7 @@ async function composeGatehouse(
   const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
-  const { clients, ownGrants } = readOperatorRules(settings, resources);
-  for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
-    logger.warn({ clientId }, 'a client was removed from the settings; its grants and tokens have ended');
+  const ownGrants = await applyOperatorRules({ ...shared, resources, box });
   const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
   const { upstreams, vault, bond } = access;
   const authorizationServer = composeAuthorizationServer({
@@ -156,7 +152,10 @@ async function composeGatehouse(
     direct: settings.trustedProxies.length === 0,
     cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
     renderHomePage: (acceptLanguage) =>
-      buildHomePage({ name: new URL(issuer).host, servers: servers(), accountUrl }, acceptLanguage),
+      buildHomePage(
+        { name: new URL(issuer).host, servers: servers(), accountUrl: `${issuer}/account` },
+        acceptLanguage,
+      ),
     renderErrorPage: buildFailurePage,
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
@@ -164,7 +163,6 @@ async function composeGatehouse(
   const stopUpkeep = startUpkeep({ ...shared, keyRing, lifetimes, box });
 
   const replaceRoutes = createRouteReplacement({ ...shared, input, resolve, routes, serving, cluster });
-  const reload = createReload({ started: settings, replaceRoutes, logger });
   return {
     app,
     get mcpUrl() {
@@ -179,11 +177,7 @@ async function composeGatehouse(
       attachTo(httpServer, { listener: cluster.serve(app.callback()), isOver: () => isStopping }, logger),
     routes: () => routes.all.map(statusOfRoute),
     replaceRoutes,
-    reload(...asked) {
-      const outcome = reload(...asked);
-      if ('problems' in outcome) cluster.showReload(undefined);
-      return outcome;
-    },
+    reload: createReload({ started: settings, replaceRoutes, cluster, logger }),
     reloadOthers: cluster.reloadOthers,
     onReload: cluster.onReload,
     async close(patienceMs) {

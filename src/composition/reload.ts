@@ -70,6 +70,7 @@ export interface ReloadOptions {
   /** The settings that the server was started with. */
   started: Settings;
   replaceRoutes: (routes: Settings['routes']) => RoutesChange;
+  cluster: Pick<Cluster, 'showReload'>;
   logger: Pick<Logger, 'info' | 'error'>;
   /** Milliseconds, of a monotonic clock. */
   nowMs?: () => number;
@@ -86,6 +87,7 @@ const earlierMs = 60_000;
 export function createReload({
   started,
   replaceRoutes,
+  cluster,
   logger,
   nowMs = () => performance.now(),
 }: ReloadOptions) {
@@ -102,12 +104,13 @@ export function createReload({
       const settings = parseSettings(load());
       return { routes: replaceRoutes(settings.routes), needRestart: otherSettings(started, settings) };
     });
-    if ('problems' in outcome)
+    if ('problems' in outcome) {
       logger.error(
         { cause, ...outcome },
         'the settings were reloaded and cannot be used: nothing has changed',
       );
-    else {
+      cluster.showReload(undefined);
+    } else {
       logger.info({ cause, ...outcome }, 'the settings were reloaded');
       const { added, changed, removed } = outcome.routes;
       if (added.length + changed.length + removed.length === 0) {

@@ -2,14 +2,18 @@ import { paths } from '../app/paths.ts';
 import {
   checkExchangeRules,
   checkTrustedIssuers,
+  keepSettingsClients,
   type ProtectedResource,
   readSettingsClients,
   type TrustedIssuer,
 } from '../authorization-server/index.ts';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
+import type { Storage } from '../storage/storage.ts';
 import { checkUpstreams } from '../upstream/index.ts';
 import type { ResolvedRoute } from './resolve-routes.ts';
 
@@ -100,6 +104,37 @@ export function readOperatorRules(settings: Rules, resources: readonly Protected
   const { problems, ...rules } = readRules(settings, resources);
   if (problems.length > 0) throw new SettingsRefused(problems);
   return rules;
+}
+
+/** Parts of {@link applyOperatorRules}. */
+interface OperatorRuleParts {
+  settings: Rules;
+  /** All protected resources. */
+  resources: readonly ProtectedResource[];
+  storage: Pick<Storage, 'clients'>;
+  box: SealedBox;
+  logger: Pick<Logger, 'warn'>;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Stores the clients of the settings, and ends those that are not in the settings any more.
+ * @returns the rules for clients that act for themselves, and for exchanged tokens
+ * @throws SettingsRefused with all problems at once
+ */
+export async function applyOperatorRules({
+  settings,
+  resources,
+  storage,
+  box,
+  logger,
+  now,
+}: OperatorRuleParts) {
+  const { clients, ownGrants } = readOperatorRules(settings, resources);
+  for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
+    logger.warn({ clientId }, 'a client was removed from the settings; its grants and tokens have ended');
+  return ownGrants;
 }
 
 function readRules(

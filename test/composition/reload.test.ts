@@ -15,8 +15,9 @@ function reloading() {
   const logger = { info: vi.fn(), error: vi.fn() };
   const clock = { ms: 1_000_000 };
   const nowMs = () => clock.ms;
-  const reload = createReload({ started: parseSettings({}), replaceRoutes, logger, nowMs });
-  return { reload, logger, replaceRoutes, clock };
+  const cluster = { showReload: vi.fn() };
+  const reload = createReload({ started: parseSettings({}), replaceRoutes, cluster, logger, nowMs });
+  return { reload, logger, replaceRoutes, cluster, clock };
 }
 
 describe('a reload', () => {
