@@ -64,18 +64,25 @@ export async function placeOf(folder: string, settings: object = {}): Promise<st
   return ['--data', folder, '--config', config];
 }
 
+/** Runs a statement in the call ledger of an installation, as {@link queryDatabase} does in its database. */
+export function queryLedger<Row = Record<string, unknown>>(folder: string, sql: string): Promise<Row[]> {
+  return queryDatabase(folder, sql, [], 'gatehouse.calls.db');
+}
+
 /**
  * Runs a statement in the database of an installation, beside its servers.
  * @param sql in words of both databases; parameters are `$1`, `$2` and so on
+ * @param file of SQLite, in the data folder
  * @returns its rows; counts are numbers
  */
 export async function queryDatabase<Row = Record<string, unknown>>(
   folder: string,
   sql: string,
   values: readonly (string | number)[] = [],
+  file = 'gatehouse.db',
 ): Promise<Row[]> {
   if (testStorage === 'sqlite') {
-    const database = new Database(join(folder, 'gatehouse.db'));
+    const database = new Database(join(folder, file));
     try {
       const statement = database.prepare<unknown[], Row>(sql);
       const named = values.length > 0 ? [Object.fromEntries(values.map((value, at) => [at + 1, value]))] : [];
@@ -115,13 +122,26 @@ export async function countDatabaseBytes(folder: string): Promise<number> {
 
 /** Returns what whoever steals the database of an installation can read: its files, or all its rows. */
 export async function readDatabase(folder: string): Promise<string> {
-  if (testStorage === 'sqlite') {
-    const files = ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(folder, file), 'latin1'));
-    return (await Promise.all(files)).join('\n');
-  }
+  return testStorage === 'sqlite' ? readFiles(folder, 'gatehouse.db') : readTables(folder, '%');
+}
+
+/** Returns what whoever steals the call ledger of an installation can read: its files, or the rows of its tables. */
+export async function readLedger(folder: string): Promise<string> {
+  return testStorage === 'sqlite' ? readFiles(folder, 'gatehouse.calls.db') : readTables(folder, 'call%');
+}
+
+async function readFiles(folder: string, file: string): Promise<string> {
+  const files = [file, `${file}-wal`].map((name) => readFile(join(folder, name), 'latin1'));
+  return (await Promise.all(files)).join('\n');
+}
+
+/** @param pattern of the names, as of LIKE */
+async function readTables(folder: string, pattern: string): Promise<string> {
   const tables = await queryDatabase<{ name: string }>(
     folder,
-    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'",
+    `SELECT table_name AS name FROM information_schema.tables
+     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND table_name LIKE $1`,
+    [pattern],
   );
   const rows = await Promise.all(
     tables.map(({ name }) =>

@@ -1,13 +1,12 @@
 // The page of what an app did:
 // src/authorization-server/account/activity-page.ts
 // src/authorization-server/views/account/activity.ts
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, register } from '../../support/oauth.ts';
 import { recordedCall } from '../../support/recorded-calls.ts';
 import { grace } from '../../support/served.ts';
+import { queryLedger } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { openAccount } from './support/account.ts';
 
@@ -68,12 +67,11 @@ it('The calls of other people and of other apps are not on the page (T-124)', as
 it('A ledger that cannot be read is said on the page, and the app can still be ended there', async () => {
   const { href, visitor, client } = await connect();
   await record(ada.email, client, 3);
-  const file = join(gatehouse.folder, 'gatehouse.calls.db');
-  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
-  renameSync(file, `${file}.away`);
-  writeFileSync(file, 'not a database '.repeat(1000));
+  const renameCalls = (from: string, to: string): Promise<unknown> =>
+    queryLedger(gatehouse.folder, `ALTER TABLE ${from} RENAME TO ${to}`);
+  await renameCalls('calls', 'lost_calls');
   const { html } = await visitor.open(href);
-  rmSync(file);
+  await renameCalls('lost_calls', 'calls');
   expect(html).toContain('The calls cannot be read at the moment.');
   expect(html).toMatch(/<form method="post" action="[^"]*\/apps">/);
 });

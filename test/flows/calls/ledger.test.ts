@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallRow } from '../../../src/storage/calls.ts';
 import type { Target } from '../../attacks/support/gates.ts';
@@ -6,6 +5,7 @@ import { type Lane, openLane } from '../../attacks/support/lane.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, register } from '../../support/oauth.ts';
+import { readLedger } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
 const doors = ['session', 'modern', 'sse', 'rest'] as const;
@@ -129,11 +129,8 @@ describe('The ledger', () => {
     const verdict = await gatehouse.administration.calls.verify();
     expect(verdict).toMatchObject({ isWhole: true, lost: 0, gaps: [], faults: [] });
     expect(verdict.anchoredUpTo).toBeGreaterThan(0);
-    const files = readdirSync(gatehouse.folder).filter((name) => name.includes('calls'));
-    expect(files).toContain('gatehouse.calls.db');
-    const bytes = files
-      .map((name) => readFileSync(`${gatehouse.folder}/${name}`).toString('latin1'))
-      .join('');
+    const bytes = await readLedger(gatehouse.folder);
+    expect(bytes).toContain(clientId);
     expect(issued).toHaveLength(9);
     for (const secret of ['some text', 'equal', ada.email, ...issued])
       expect(bytes.includes(secret), secret).toBe(false);

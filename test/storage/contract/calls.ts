@@ -375,6 +375,23 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.read(everything, 10)).toHaveLength(2);
     });
 
+    it('fails by itself, and is whole again once its tables are', async () => {
+      const place = await create();
+      const store = openNode(place);
+      await append(store, calls(2));
+      await place.execute('ALTER TABLE calls RENAME TO lost_calls');
+      await expect(store.list(everything, 1)).rejects.toThrow(StorageUnavailable);
+      await expect(store.count(everything, { by: [], limit: 1 })).rejects.toThrow(StorageUnavailable);
+      await expect(append(store, calls(1))).rejects.toThrow(StorageUnavailable);
+      await expect(store.prune({ before: 2 * startMs, maxRows: 0, hoursBefore: 0 })).rejects.toThrow(
+        StorageUnavailable,
+      );
+      await place.execute('ALTER TABLE lost_calls RENAME TO calls');
+      await append(store, calls(1));
+      expect(await store.read(everything, 10)).toHaveLength(3);
+      expect(await verify(store)).toEqual([]);
+    });
+
     it('notes the processes that write, until they leave', async () => {
       const store = await openStore(create);
       expect(await store.beat('a', 1)).toEqual([]);

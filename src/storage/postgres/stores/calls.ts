@@ -175,60 +175,79 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
       return newest.lastSeq - start.lastSeq;
     });
 
+  const append = async (
+    { calls, lost, gap }: CallBatch,
+    nowMs: number,
+    isDurable: boolean,
+  ): Promise<CallSeal> => {
+    const stored = calls.map(toStorable);
+    let seal: CallSeal | undefined;
+    try {
+      return await recording.transact(isDurable ? limits : withoutFlush, async (tx) => {
+        const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
+        const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
+        seal = sealBatch(keys.audit, last, rows, { lost, gap, at: nowMs });
+        await write(tx, rows, seal);
+        return seal;
+      });
+    } catch (cause) {
+      if (!(cause instanceof CommitUnknown) || !seal) throw cause;
+      if (await wasCommitted(seal)) return seal;
+      throw new StorageUnavailable('the database cannot be written at the moment', { cause });
+    }
+  };
+
+  const findEnds = async (): ReturnType<CallStore['ends']> => {
+    const rows = await reading.rows<CallEnd & { name: 'start' | 'head' }>(sql.ends);
+    const find = (wanted: 'start' | 'head'): CallEnd | undefined => {
+      const { name: _name, ...end } = rows.find(({ name }) => name === wanted) ?? { name: undefined };
+      return 'batch' in end ? end : undefined;
+    };
+    return { start: find('start'), head: find('head') };
+  };
+
+  const prune = async (retention: CallRetention): Promise<number> => {
+    let removed = 0;
+    for (;;) {
+      const dropped = await dropBatches(retention);
+      if (dropped === undefined) break;
+      removed += dropped;
+    }
+    await recording.run(sql.dropHours, [retention.hoursBefore]);
+    return removed;
+  };
+
   return {
-    async append({ calls, lost, gap }, nowMs, isDurable) {
-      const stored = calls.map(toStorable);
-      let seal: CallSeal | undefined;
-      try {
-        return await recording.transact(isDurable ? limits : withoutFlush, async (tx) => {
-          const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
-          const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
-          seal = sealBatch(keys.audit, last, rows, { lost, gap, at: nowMs });
-          await write(tx, rows, seal);
-          return seal;
-        });
-      } catch (cause) {
-        const isUnknown = cause instanceof CommitUnknown;
-        if (isUnknown && seal && (await wasCommitted(seal))) return seal;
-        if (cause instanceof StorageUnavailable && !isUnknown) throw cause;
-        throw new StorageUnavailable('the database cannot be written at the moment', { cause });
-      }
-    },
-    list: (query, limit, before) => readRows(reading, 'at DESC, seq DESC', limit, query, before),
-    read: (query, limit) => readRows(reading, 'seq', limit, query),
-    count: (query, counting) => count(reading, query, counting),
-    hours: (sinceMs, untilMs) => reading.rows<CallHour>(sql.hours, [sinceMs, untilMs]),
-    seals: (afterBatch, limit) => reading.rows<CallSeal>(sql.seals, [afterBatch, limit]),
-    async ends() {
-      const rows = await reading.rows<CallEnd & { name: 'start' | 'head' }>(sql.ends);
-      const find = (wanted: 'start' | 'head'): CallEnd | undefined => {
-        const { name: _name, ...end } = rows.find(({ name }) => name === wanted) ?? { name: undefined };
-        return 'batch' in end ? end : undefined;
-      };
-      return { start: find('start'), head: find('head') };
-    },
-    async prune(retention) {
-      let removed = 0;
-      for (;;) {
-        const dropped = await dropBatches(retention);
-        if (dropped === undefined) break;
-        removed += dropped;
-      }
-      await recording.run(sql.dropHours, [retention.hoursBefore]);
-      return removed;
-    },
+    append: (batch, nowMs, isDurable) => use(append(batch, nowMs, isDurable)),
+    list: (query, limit, before) => use(readRows(reading, 'at DESC, seq DESC', limit, query, before)),
+    read: (query, limit) => use(readRows(reading, 'seq', limit, query)),
+    count: (query, counting) => use(count(reading, query, counting)),
+    hours: (sinceMs, untilMs) => use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs])),
+    seals: (afterBatch, limit) => use(reading.rows<CallSeal>(sql.seals, [afterBatch, limit])),
+    ends: () => use(findEnds()),
+    prune: (retention) => use(prune(retention)),
     beat: (writer, nowMs) =>
-      recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs])),
-    leave: async (writer) => (await recording.run(sql.leave, [writer])) > 0,
+      use(recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs]))),
+    leave: async (writer) => (await use(recording.run(sql.leave, [writer]))) > 0,
     takeExport: (name, writer, nowMs, leaseMs) =>
-      recording.row<ExportPosition>(sql.takeExport, [name, writer, nowMs + leaseMs, nowMs]),
+      use(recording.row<ExportPosition>(sql.takeExport, [name, writer, nowMs + leaseMs, nowMs])),
     async saveExport(name, writer, { calls, audit }) {
-      await recording.run(sql.saveExport, [name, writer, calls, audit]);
+      await use(recording.run(sql.saveExport, [name, writer, calls, audit]));
     },
     async close() {
       await Promise.all([recording.close(), reading.close()]);
     },
   };
+}
+
+/** The ledger fails by itself, whatever the fault. @throws StorageUnavailable */
+async function use<T>(result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (cause) {
+    if (cause instanceof StorageUnavailable) throw cause;
+    throw new StorageUnavailable('the call ledger cannot be used at the moment', { cause });
+  }
 }
 
 /** Returns the seal of a batch that follows another. */
