@@ -193,7 +193,9 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
-    ...(ledger && { calls: ledger.recorderFor(path, place.recording, place.credentials) }),
+    calls: {
+      ...(ledger && { recorder: ledger.recorderFor(path, place.recording, place.credentials) }),
+    },
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KeySet } from '../crypto/key-schedule.ts';
 import { contextOfArguments, createArgumentsBox } from '../crypto/call-chain.ts';
+import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
@@ -251,7 +251,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       cached: notes.isCached ?? false,
       retried: notes.isRetried ?? false,
       requestId,
-      traceId: null,
+      traceId: call.traceId ?? null,
     };
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { TraceContext } from '../../observability/trace-context.ts';
 import type { RecordedCalls } from '../calls.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { JsonReply, Refusal } from './refusal.ts';
@@ -21,8 +22,10 @@ export interface Exchange {
   requestId?: string;
   /** Length of the body, once it was read. */
   bytes?: number;
-  /** The calls of the body, for the ledger; absent if none is recorded. */
+  /** The calls of the body; absent if it has none. */
   calls?: RecordedCalls;
+  /** Called once the trace of the request is known. */
+  onTrace?: (trace: Pick<TraceContext, 'traceId' | 'spanId'>) => void;
   /** The body once it was read, if another process may have to answer the request. */
   sent?: Buffer;
 }
