@@ -35,6 +35,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
+import { composeTracing } from './composition/tracing.ts';
 import { composeLedger, startKeyRotation, startSweeper } from './composition/upkeep.ts';
 import {
   composeBond,
@@ -81,11 +82,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
   const ledger = composeLedger(shared);
+  const tracing = await composeTracing({ environment: process.env, version: packageVersion(), logger });
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, objects, held, entered, bus, logger, now },
+    ...{ issuer, objects, held, entered, bus, tracing, logger, now },
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
@@ -136,7 +138,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, ledger, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, ledger, tracing, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -214,6 +216,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       await bond.close();
       await limiters.close();
       await ledger?.close();
+      await tracing?.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

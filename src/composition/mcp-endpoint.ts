@@ -45,6 +45,7 @@ import {
 } from '../resource-server/index.ts';
 import type { McpSessionStore, StoredSession } from '../storage/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { ResolvedRoute } from './resolve-routes.ts';
 import type { OwnResource } from './resources.ts';
 import type { PlacedServer, ServedRoute } from './served-routes.ts';
@@ -62,6 +63,7 @@ export interface ServingParts
     | 'upstreams'
     | 'box'
     | 'ledger'
+    | 'tracing'
     | 'logger'
     | 'now'
   > {
@@ -142,6 +144,8 @@ export interface McpEndpointParts {
   storage: Pick<Storage, 'mcpSessions'>;
   /** Records calls; undefined if none is recorded. */
   ledger: Ledger | undefined;
+  /** Traces calls; undefined if none is traced. */
+  tracing?: Pick<Tracing, 'callsOf'> | undefined;
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
@@ -161,7 +165,7 @@ export interface McpEndpointParts {
 /** Composes the MCP endpoint of a server, with its limits. */
 function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
   const { path, own, server } = place;
-  const { settings, issuer, requestLimit, ledger, peers, bus, logger, now } = parts;
+  const { settings, issuer, requestLimit, ledger, tracing, peers, bus, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   const { mcpSessions } = parts.storage;
   return createMcpEndpoint({
@@ -195,6 +199,7 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
     calls: {
       ...(ledger && { recorder: ledger.recorderFor(path, place.recording, place.credentials) }),
+      ...(tracing && { tracer: tracing.callsOf(path || '/') }),
     },
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,

@@ -11,11 +11,13 @@ import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '
 import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings, recordingSettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
   type BackendOptions,
   composeRouteBackend,
   composeRouteCredentials,
+  type RouteBackendParts,
   type RouteCredentials,
   type RouteCredentialsParts,
 } from './route-backend.ts';
@@ -54,6 +56,8 @@ export interface BackendParts {
   sharing?: Limiters['sharing'] | undefined;
   /** Carries messages between nodes; absent if there is one. */
   bus?: NodeBus | undefined;
+  /** Traces calls; absent if none is traced. */
+  tracing?: Pick<Tracing, 'backendOf'> | undefined;
   logger: Logger;
 }
 
@@ -98,7 +102,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, held, sharing, bus, tracing, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -124,7 +128,7 @@ export function resolveConfiguredRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, held, sharing, bus, logger },
+          { name, ...kept, seal, held, sharing, bus, tracerOf: tracerOf(tracing, path), logger },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
@@ -154,7 +158,7 @@ function namePersonal(credentials: Settings['routes'][string]['credentials']): M
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, held, sharing, bus, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, held, sharing, bus, tracing, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -169,10 +173,15 @@ export function makeBackend(
       held,
       sharing,
       bus,
+      tracerOf: tracerOf(tracing, ''),
       logger,
     },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
+}
+
+function tracerOf(tracing: BackendParts['tracing'], path: string): RouteBackendParts['tracerOf'] {
+  return tracing && ((backend) => tracing.backendOf(path || '/', backend));
 }
 
 /**

@@ -4,8 +4,10 @@ import { relayChanges, relayCircuits } from '../cluster/relays.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import { accountMark } from '../crypto/secret.ts';
 import {
+  type BackendTracer,
   checkFits,
   createAggregate,
+  createBackendSpans,
   createCredentials,
   createGuards,
   createMemberPinning,
@@ -59,7 +61,7 @@ interface RouteBackend {
 }
 
 /** Parts of {@link composeRouteBackend}. */
-interface RouteBackendParts {
+export interface RouteBackendParts {
   /** Name of the route that people see. */
   name: string;
   /** Pins of its definitions. */
@@ -73,6 +75,8 @@ interface RouteBackendParts {
   sharing?: Limiters['sharing'] | undefined;
   /** Carries messages between nodes; absent if there is one. */
   bus?: NodeBus | undefined;
+  /** Returns the tracer of the requests to a backend; absent if calls are not traced. */
+  tracerOf?: ((backend: { key?: string | undefined; isProgram: boolean }) => BackendTracer) | undefined;
   logger: Logger;
 }
 
@@ -124,7 +128,12 @@ export function composeRouteBackend(
     ...(!areGuarded && { circuits: circuitsOf(only, parts) }),
   });
   return {
-    source: withSteps(backend.source, steps.list, logger, relay),
+    source: withSteps(
+      backend.source,
+      areGuarded ? steps.list : [...steps.list, ...spansOf(only, parts)],
+      logger,
+      relay,
+    ),
     status: () => ({ ...backend.status(), ...(!areGuarded && { circuits: steps.breaker.status() }) }),
     async close() {
       steps.close();
@@ -137,7 +146,7 @@ export function composeRouteBackend(
 function composeMember(
   member: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: SharedParts & Pick<RouteBackendParts, 'pins' | 'bus'>,
+  parts: SharedParts & Pick<RouteBackendParts, 'pins' | 'bus' | 'tracerOf'>,
 ): GatewayBackend {
   const { logger, pins } = parts;
   const backend = composeBackend(member, parts);
@@ -147,7 +156,7 @@ function composeMember(
     ...sharingOf(member),
   });
   return {
-    source: withSteps(backend.source, [...guards.list, pinning.step], logger),
+    source: withSteps(backend.source, [...guards.list, pinning.step, ...spansOf(member, parts)], logger),
     status: () => ({ ...backend.status(), circuits: guards.breaker.status() }),
     close() {
       guards.close();
@@ -155,6 +164,14 @@ function composeMember(
       return backend.close();
     },
   };
+}
+
+/** Returns the step that traces the requests to a backend, if calls are traced. */
+function spansOf(
+  { key, options }: RouteBackend,
+  { tracerOf }: Pick<RouteBackendParts, 'tracerOf'>,
+): Parameters<typeof withSteps>[1] {
+  return tracerOf ? [createBackendSpans(tracerOf({ key, isProgram: !('url' in options) }))] : [];
 }
 
 /** Returns the relay of the circuits of a server that all nodes reach by its URL. Each node has programs of its own. */

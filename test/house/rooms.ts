@@ -59,6 +59,13 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'telemetry',
+    doors: ['telemetry/tracing.ts'],
+    may: ['observability'],
+    mayTypesOf: ['gateway', 'mcp'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'client',
     doors: [
       'client/index.ts',

@@ -34,7 +34,8 @@ async function enter(route: string, scopes: string[]): Promise<void> {
     doors,
     tokens: { mcp: await tokenFor('/mcp'), sse: await tokenFor('/sse'), rest: await tokenFor('/rest') },
   };
-  for (const door of doors) lanes.set(`${route} ${door}`, await openLane(target, door, { patienceMs: 30_000 }));
+  for (const door of doors)
+    lanes.set(`${route} ${door}`, await openLane(target, door, { patienceMs: 30_000 }));
 }
 
 /** Returns the calls of the ledger once it has as many as expected. */
@@ -73,27 +74,30 @@ afterAll(async () => {
 });
 
 describe('A call', () => {
-  it.each([...doors])('through the door %s is in the ledger once, with its caller and its outcome', async (door) => {
-    const lane = lanes.get(`notes ${door}`) as Lane;
-    const before = (await gatehouse.storage.calls.list({ route: '/notes' }, 500)).length;
-    await lane.call('some text');
-    const [row] = await callsOf({ route: '/notes' }, before + 1);
-    const [account] = await gatehouse.administration.accounts.list();
-    expect(row).toMatchObject({
-      account: account?.id,
-      client: clientId,
-      route: '/notes',
-      transport: door === 'session' || door === 'modern' ? 'http' : door,
-      method: 'tools/call',
-      target: 'read_note',
-      argumentNames: 'text',
-      arguments: null,
-      cached: false,
-    });
-    expect(row?.grant).toEqual(expect.any(String));
-    expect(row?.bytesIn).toBeGreaterThan(50);
-    expect(row?.requestId).toMatch(/^[0-9a-f-]{36}$/);
-  });
+  it.each([...doors])(
+    'through the door %s is in the ledger once, with its caller and its outcome',
+    async (door) => {
+      const lane = lanes.get(`notes ${door}`) as Lane;
+      const before = (await gatehouse.storage.calls.list({ route: '/notes' }, 500)).length;
+      await lane.call('some text');
+      const [row] = await callsOf({ route: '/notes' }, before + 1);
+      const [account] = await gatehouse.administration.accounts.list();
+      expect(row).toMatchObject({
+        account: account?.id,
+        client: clientId,
+        route: '/notes',
+        transport: door === 'session' || door === 'modern' ? 'http' : door,
+        method: 'tools/call',
+        target: 'read_note',
+        argumentNames: 'text',
+        arguments: null,
+        cached: false,
+      });
+      expect(row?.grant).toEqual(expect.any(String));
+      expect(row?.bytesIn).toBeGreaterThan(50);
+      expect(row?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 
   it.each([...doors])('that lacks a scope is in the ledger as refused, by the door %s', async (door) => {
     const before = (await gatehouse.storage.calls.list({ route: '/guarded' }, 500)).length;
@@ -127,7 +131,9 @@ describe('The ledger', () => {
     expect(verdict.anchoredUpTo).toBeGreaterThan(0);
     const files = readdirSync(gatehouse.folder).filter((name) => name.includes('calls'));
     expect(files).toContain('gatehouse.calls.db');
-    const bytes = files.map((name) => readFileSync(`${gatehouse.folder}/${name}`).toString('latin1')).join('');
+    const bytes = files
+      .map((name) => readFileSync(`${gatehouse.folder}/${name}`).toString('latin1'))
+      .join('');
     for (const secret of ['some text', 'equal', ada.email, 'Bearer', 'at_'])
       expect(bytes.includes(secret), secret).toBe(false);
   });
