@@ -14,7 +14,8 @@ import { relayChanges } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
-import type { Ledger } from '../ledger/index.ts';
+import { failureOutcomes } from '../gateway/index.ts';
+import { type Ledger, outcomeOf } from '../ledger/index.ts';
 import {
   createMcpEndpoint,
   createSessionsInUse,
@@ -72,7 +73,7 @@ export interface ServingParts
   authorizationServer: AuthorizationServer;
   limiters: Limiters;
   auditTrail: AuditTrail;
-  metrics: Pick<Metrics, 'countEvent' | 'countLimited'>;
+  metrics: Pick<Metrics, 'countEvent' | 'countLimited' | 'countCall'>;
 }
 
 /** Returns the function that puts the bearer check and the MCP endpoint in front of a server. */
@@ -85,6 +86,7 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
   const endpointParts = {
     ...shared,
     settings,
+    countCall: metrics.countCall,
     requestLimit:
       mcpRequests && createPrincipalLimit({ ...limitParts, name: 'mcpRequests', limit: mcpRequests }),
     limitToolCalls:
@@ -144,6 +146,8 @@ export interface McpEndpointParts {
   storage: Pick<Storage, 'mcpSessions'>;
   /** Records calls; undefined if none is recorded. */
   ledger: Ledger | undefined;
+  /** Counts calls in the metrics. */
+  countCall: Metrics['countCall'];
   /** Traces calls; undefined if none is traced. */
   tracing?: Pick<Tracing, 'callsOf'> | undefined;
   sessionsInUse: SessionsInUse;
@@ -200,6 +204,11 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     calls: {
       ...(ledger && { recorder: ledger.recorderFor(path, place.recording, place.credentials) }),
       ...(tracing && { tracer: tracing.callsOf(path || '/') }),
+      count: ({ method, target, ending, ms }) =>
+        parts.countCall({
+          ...{ route: path || '/', method, tool: target, ms },
+          outcome: outcomeOf(ending, failureOutcomes).outcome,
+        }),
     },
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,

@@ -1,1 +1,1 @@
-export { createLedger, type Ledger, type RouteRecording } from './ledger.ts';
+export { createLedger, type Ledger, outcomeOf, type RouteRecording } from './ledger.ts';

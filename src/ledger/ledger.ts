@@ -256,7 +256,11 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
   };
 }
 
-function outcomeOf(
+/**
+ * Returns the outcome of a call, with its code and reason.
+ * @param reasons outcomes of errors of Gatehouse, by `data.reason`
+ */
+export function outcomeOf(
   ending: CallEnding,
   reasons: ReadonlyMap<string, CallOutcome>,
 ): Pick<CallEntry, 'outcome' | 'code' | 'reason'> {

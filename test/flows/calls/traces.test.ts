@@ -1,5 +1,7 @@
 // Flows through src/composition/tracing.ts, src/telemetry/tracing.ts and src/gateway/steps/backend-spans.ts: an
 // instrumented client, a real gatehouse, instrumented backends, and an OTLP endpoint that reads Protobuf.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Client } from '@modelcontextprotocol/client';
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -111,10 +113,36 @@ describe('Without the variables of OpenTelemetry, a call', () => {
     });
   });
 
-  it('loads nothing of OpenTelemetry, and sends nothing', async () => {
-    const { isTracingWanted } = await import('../../../src/composition/tracing.ts');
-    expect(isTracingWanted(process.env)).toBe(false);
+  it('sends nothing to an OTLP endpoint', () => {
     expect(receiver.requests).toEqual([]);
+  });
+});
+
+describe('A server', () => {
+  const load = async (environment: Record<string, string>, ...args: string[]) => {
+    const { command, args: program } = nodeProgram('test/flows/calls/support/loaded-modules.ts', ...args);
+    const env = { ...process.env, ...environment };
+    const { stdout } = await promisify(execFile)(command, program, { env, timeout: 60_000 });
+    const { loaded, warnings } = JSON.parse(stdout) as { loaded: string[]; warnings: string[] };
+    // The client of Prometheus loads the API, which does nothing by itself.
+    return { loaded: loaded.filter((url) => !url.includes('/@opentelemetry/api/')), warnings };
+  };
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+
+  it('loads OpenTelemetry only if its variables ask for it', async () => {
+    expect((await load({})).loaded).toEqual([]);
+    expect((await load({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).loaded).toEqual([]);
+    const { loaded } = await load(endpoint);
+    for (const part of ['/src/telemetry/tracing.ts', '/sdk-trace/', '/exporter-trace-otlp-proto/'])
+      expect(
+        loaded.some((url) => url.includes(part)),
+        part,
+      ).toBe(true);
+  });
+
+  it('starts without the packages, and says how to install them', async () => {
+    const { warnings } = await load(endpoint, 'missing');
+    expect(warnings.filter((line) => line.includes('npm i @opentelemetry/sdk-trace'))).toHaveLength(1);
   });
 });
 
@@ -228,7 +256,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT, a call', () => {
       const _meta = { traceparent: `00-${traceId}-${remote.spanId}-01` };
       await client.callTool({ ...asked, _meta }).catch(() => undefined);
       const spans = await spansOf(traceId, count);
-    for (const span of spans.filter(({ name }) => name.startsWith('tools/call'))) {
+      for (const span of spans.filter(({ name }) => name.startsWith('tools/call'))) {
         expect(span).toMatchObject({ status: 2, statusMessage: '' });
         expect(span.attributes['error.type']).toBe(type);
       }
