@@ -57,7 +57,10 @@ describe('A call', () => {
     trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
     onTestFinished(() => trace.disable());
     const { tracing } = start({});
-    tracing.callsOf('/notes').begin(call).end({ ...finished, ending: { kind: 'cancelled' } });
+    tracing
+      .callsOf('/notes')
+      .begin(call)
+      .end({ ...finished, ending: { kind: 'cancelled' } });
     const [span] = exporter.getFinishedSpans();
     expect(span?.name).toBe(`tools/call ${'y'.repeat(128)}`);
     expect(span?.parentSpanContext?.spanId).toBe(parent.spanId);
@@ -83,7 +86,10 @@ describe('A call', () => {
     onTestFinished(() => trace.disable());
     const { tracing } = start({});
     const resource = { ...call, method: 'resources/read', target: 'notes://user:secret@host/a?b' };
-    tracing.callsOf('/').begin(resource).end({ ...finished, ending });
+    tracing
+      .callsOf('/')
+      .begin(resource)
+      .end({ ...finished, ending });
     const [span] = exporter.getFinishedSpans();
     expect(span).toMatchObject({ name: 'resources/read', status: { code: 2 } });
     expect(span?.attributes['error.type']).toBe(errorType);
