@@ -86,6 +86,7 @@ const long = [
   'flows/upstream/admission',
   'flows/upstream/misbehaviour',
   'storage/copy.large',
+  'storage/sqlite/stores/calls.large',
 ].map((name) => `test/${name}.test.ts`);
 const excluded = [
   ...configDefaults.exclude,

@@ -21,6 +21,7 @@ import {
   createBackendObjects,
 } from './composition/backend-state.ts';
 import { composeBus, composeCluster } from './composition/cluster.ts';
+import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload } from './composition/reload.ts';
 import { type BackendParts, makeBackend, resolveRoutes } from './composition/resolve-routes.ts';
@@ -36,7 +37,7 @@ import {
   watchRoutes,
 } from './composition/served-routes.ts';
 import { composeTracing } from './composition/tracing.ts';
-import { composeLedger, startKeyRotation, startSweeper } from './composition/upkeep.ts';
+import { startKeyRotation, startSweeper } from './composition/upkeep.ts';
 import {
   composeBond,
   composeCallerApi,
@@ -81,8 +82,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const ledger = composeLedger(shared);
-  const tracing = await composeTracing({ environment: process.env, version: packageVersion(), logger });
+  const traced = { environment: process.env, version: packageVersion() };
+  const recording = composeLedger({ ...shared, ...traced });
+  const tracing = await composeTracing({ ...traced, logger });
 
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
@@ -91,6 +93,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
+    assertions: { issuer, signing: keys.signing, now },
     environment: process.env,
     upstreams: Object.keys(settings.upstreams),
     labelOf: (name) => upstreams.find(name)?.label ?? name,
@@ -138,7 +141,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, ledger, tracing, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, tracing },
+      ...{ ledger: recording.ledger, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, standing),
       upstreams: composeCallerApi({ upstreams, links, standing, dangerouslyFromLoopback, issuer, now }),
     }),
@@ -156,7 +160,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const app = createApp({
     ...{ storage, logger, metrics, routes },
     publicUrl: issuer,
-    isStopping: () => isStopping,
+    isStopping: () => isStopping || cluster.isReplaced(),
     allowedOrigins: settings.allowedOrigins,
     findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,
@@ -207,7 +211,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       isStopping = true;
       stopSweeping();
       await stopKeyRotation();
-      cluster.stopServing();
       await routes.close(patienceMs);
       await cluster.close();
       accessWatch.close();
@@ -215,7 +218,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       objects.close();
       await bond.close();
       await limiters.close();
-      await ledger?.close();
+      await recording.close();
       await tracing?.close();
       await auditTrail.close();
       logger.info('the server has stopped');

@@ -35,7 +35,7 @@ export {
   type UpstreamNeeds,
   upstream,
 } from './mcp/index.ts';
-export type { AuthInfo } from './oauth/auth-info.ts';
+export type { AuthInfo, CallerClient, CallerDetails, CallerIdentity } from './oauth/auth-info.ts';
 export type { Logger } from './observability/logger.ts';
 export type { OwnServer, ProtectedServer } from './protected-server.ts';
 export { SettingsRefused } from './settings/issues.ts';

@@ -13,6 +13,8 @@ export interface LocalGatehouseOptions extends Omit<SettingsInput, 'storage'> {
   storage: Storage;
   /** Id of the account that the host acts for. */
   accountId: string;
+  /** E-mail address of the account, for tools. Default: tools do not learn it. */
+  accountEmail?: string;
   /** The MCP server, as for `createGatehouse`. Default: a server of notes. */
   server?: OwnServer;
   /** Input from the host. Default: standard input of the process. */
@@ -34,7 +36,7 @@ const localUrl = 'http://localhost:3000';
  * @see MCP transports "stdio"
  */
 export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpoint {
-  const { storage, accountId, server, stdin, stdout, logger, ...input } = options;
+  const { storage, accountId, accountEmail, server, stdin, stdout, logger, ...input } = options;
   const { publicUrl: issuer = localUrl, log, routes } = parseSettings(input);
   if (server === undefined && Object.keys(routes).length > 0)
     throw new SettingsRefused([
@@ -45,7 +47,7 @@ export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpo
   return createLocalEndpoint({
     source,
     ...(methods && { methods }),
-    account: { id: accountId, scopes: Object.keys(scopes) },
+    account: { id: accountId, email: accountEmail, scopes: Object.keys(scopes) },
     issuer,
     resource: `${issuer}${paths.mcp}`,
     stdin: stdin ?? process.stdin,

@@ -9,6 +9,7 @@ import {
   unknownScopesOf,
 } from './mcp/building-blocks.ts';
 import type { McpLike, ServerSource } from './mcp/protocol.ts';
+import { type CallerField, callerFields } from './oauth/caller-fields.ts';
 import { SettingsRefused } from './settings/issues.ts';
 import { defaultScope, type Fields, findScopeProblems, findUnknown, isRecord } from './settings/scopes.ts';
 
@@ -57,6 +58,8 @@ export interface NormalizedServer {
   scopes: Record<string, string>;
   baselineScopes: readonly string[];
   scopeRules: ScopeRules;
+  /** Data about its callers that the server gets, for the consent page; none by default. */
+  learns?: readonly (CallerField | 'claims')[];
   /** Methods outside MCP that clients may call. */
   methods?: OpenMethods;
 }
@@ -96,6 +99,7 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
   return {
     name: described.name ?? new URL(publicUrl).host,
     source: sourceOf(described),
+    learns: [...callerFields, 'claims'],
     ...(described.methods && { methods: described.methods }),
     ...completed,
   };
@@ -111,7 +115,7 @@ export function completeScopes({
   scopes,
   baselineScopes,
   scopeRules,
-}: GivenScopes): Omit<NormalizedServer, 'name' | 'source' | 'methods'> {
+}: GivenScopes): Omit<NormalizedServer, 'name' | 'source' | 'methods' | 'learns'> {
   const all = scopes ?? { [defaultScope]: 'Use this server.' };
   return {
     scopes: { ...all },

@@ -1,29 +1,40 @@
 -- The call ledger, in a file of its own: it grows and is dropped by its own rules, and may fail by itself.
+
+-- Texts that calls repeat, such as accounts, clients and tools: calls refer to them by id. Those that no kept call can use
+-- are dropped.
+CREATE TABLE call_names (
+  id INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE,
+  -- Day of the last use, in days since 1970.
+  used_day INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE calls (
   seq INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
-  account TEXT NOT NULL,
-  client TEXT NOT NULL,
-  grant_id TEXT,
-  route TEXT NOT NULL,
-  backend TEXT,
-  credential TEXT,
+  account INTEGER NOT NULL,
+  client INTEGER NOT NULL,
+  grant_id INTEGER,
+  route INTEGER NOT NULL,
+  backend INTEGER,
+  credential INTEGER,
   transport TEXT NOT NULL,
-  revision TEXT,
-  method TEXT NOT NULL,
-  target TEXT,
-  definition TEXT,
+  revision INTEGER,
+  method INTEGER NOT NULL,
+  target INTEGER,
+  definition INTEGER,
   arguments_hash TEXT,
-  argument_names TEXT,
+  argument_names INTEGER,
   outcome TEXT NOT NULL,
   code INTEGER,
-  reason TEXT,
+  reason INTEGER,
   ms INTEGER NOT NULL,
   bytes_in INTEGER NOT NULL,
   bytes_out INTEGER NOT NULL,
   cached INTEGER NOT NULL,
   retried INTEGER NOT NULL,
-  request_id TEXT NOT NULL,
+  -- 16 bytes of a UUID, or another text.
+  request_id ANY NOT NULL,
   trace_id TEXT,
   -- Sealed; its hash is in the chain.
   arguments BLOB
@@ -60,6 +71,15 @@ CREATE TABLE call_ends (
 CREATE TABLE call_writers (
   writer TEXT PRIMARY KEY,
   beat_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Positions of exports, and the process that delivers them.
+CREATE TABLE call_exports (
+  name TEXT PRIMARY KEY,
+  writer TEXT NOT NULL,
+  taken_until INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  audit INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Calls by hour, kept longer than the calls. The last bucket has no bound.

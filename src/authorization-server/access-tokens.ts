@@ -1,13 +1,14 @@
 import { setBounded } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
+import type { CallerDetails } from '../oauth/auth-info.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow } from '../storage/artifacts.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamBond } from '../storage/upstreams.ts';
 import { grantKey, openPayload } from './engine/stored-rows.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
-import type { Actor } from './token-exchange/actor.ts';
+import type { Actor, LoginClaims } from './token-exchange/actor.ts';
 
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {
@@ -30,6 +31,10 @@ export interface IssuedAccessToken {
   actor?: Actor;
   /** The key it is bound to, by its JWK thumbprint; absent for a bearer token. */
   keyThumbprint?: string;
+  /** The login of the account in which it allowed the client; absent if there was none. */
+  login?: LoginClaims;
+  /** Data for MCP servers; see `describeCallers`. */
+  details?: CallerDetails;
 }
 
 /** Access tokens, for the resource server of the same process. */
@@ -54,7 +59,7 @@ interface StoredToken {
   exp: number;
   grantId?: string;
   jkt?: string;
-  extra?: { act?: Actor };
+  extra?: { act?: Actor } & LoginClaims;
 }
 
 /** A token that was unsealed, and when its row was last seen. */
@@ -86,6 +91,7 @@ export function createAccessTokenSource(
 
   async function open(row: ArtifactRow): Promise<IssuedAccessToken> {
     const payload = openPayload<StoredToken>(box, kind, row);
+    const { auth_time, amr } = payload.extra ?? {};
     const bond = payload.grantId && (await upstreams.bondOf(grantKey(payload.grantId)));
     return {
       clientId: payload.clientId,
@@ -99,6 +105,9 @@ export function createAccessTokenSource(
       tokenId: row.id,
       ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act }),
       ...(payload.jkt === undefined ? undefined : { keyThumbprint: payload.jkt }),
+      ...(auth_time === undefined && amr === undefined
+        ? undefined
+        : { login: { ...(auth_time !== undefined && { auth_time }), ...(amr !== undefined && { amr }) } }),
     };
   }
 

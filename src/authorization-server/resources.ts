@@ -2,6 +2,7 @@ import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
 import { undecidedResource } from './engine/granted-scopes.ts';
+import type { KeptArguments, Learnable } from './learned-facts.ts';
 import { tolerate } from './tolerances.ts';
 
 /** A protected resource tokens are issued for. */
@@ -25,6 +26,10 @@ export interface ProtectedResource {
   accessTokenSeconds?: number;
   /** Confidential clients that may introspect its access tokens; none by default (RFC 7662). */
   introspectedBy?: readonly string[];
+  /** Data about its callers that the server gets; none by default. */
+  learns?: readonly Learnable[];
+  /** Part of the arguments of calls that the operator keeps; a hash by default. */
+  keptArguments?: KeptArguments;
   /** The servers to choose from, of an {@link undecidedResource}; a token is issued for none of it. */
   choices?: readonly ProtectedResource[];
 }

@@ -7,6 +7,7 @@ import { createOwnSessions } from './account/own-session.ts';
 import { createAuditLog } from './audit.ts';
 import { createWaysToLogIn } from './authentication/ways-to-log-in.ts';
 import { honourBonds } from './bonds/link-standing.ts';
+import { describeCallers } from './caller-details.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { createDocumentLookup } from './client-documents/engine-feature.ts';
 import { canFetchDocuments, createHostPolicy } from './client-documents/host-policy.ts';
@@ -47,7 +48,7 @@ import { createUsedProofs, deriveNonceSecret, type UsedProofs } from './used-pro
 
 /** The doors of the authorization server. Paths are those below the issuer. */
 export interface AuthorizationServer extends Dispatch {
-  /** Access tokens as they are honoured, for the resource server in the same process. */
+  /** Access tokens as they are honoured, with data about their callers, for the resource server in the same process. */
   accessTokens: IssuedAccessTokens;
   /**
    * Issues tokens for other resources from now on; what was allowed for one that is gone comes back with it.
@@ -329,7 +330,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const dispatch = createDispatch({ issuer, endpoints, families, folders, tolerances, at });
 
   return {
-    accessTokens,
+    accessTokens: describeCallers(accessTokens, { ...upstreamParts, storage, documents, box, now }),
     usedProofs: createUsedProofs(artifacts),
     acceptedCalls: refreshLoops,
     async isServerChosen(grantId) {

@@ -39,6 +39,8 @@ export function parseTime(text: string): number {
   if (amount !== undefined) return Math.floor(Date.now() / 1000) - Number(amount) * (units[unit] ?? 0);
   const time = Date.parse(text);
   if (Number.isNaN(time))
-    throw new InvalidArgumentError('A time is written like 2026-01-31, 2026-01-31T12:00:00Z, 90m, 24h or 7d.');
+    throw new InvalidArgumentError(
+      'A time is written like 2026-01-31, 2026-01-31T12:00:00Z, 90m, 24h or 7d.',
+    );
   return Math.floor(time / 1000);
 }

@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { hash, hkdfSync } from 'node:crypto';
 import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -111,14 +111,14 @@ export async function openNodePort({
     serve(listener, isFor, endIdleSession) {
       server.on('request', (request, response) => {
         const task = request.headers[own.task];
-        if (!isFor(String(request.headers[own.node]))) refuse(response);
+        if (!isFor(String(request.headers[own.node]))) answerUnavailable(response);
         else if (task === undefined) {
           forwarded.add(request);
           listener(request, response);
         } else
           endIdleSession(String(task)).then(
             (isDone) => response.end(String(isDone)),
-            () => refuse(response),
+            () => answerUnavailable(response),
           );
       });
     },
@@ -248,7 +248,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       }
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
-      const answer = (await mayHaveRun()) ? answerBroken : refuse;
+      const answer = (await mayHaveRun()) ? answerBroken : answerUnavailable;
       if (!response.destroyed) answer(response);
     };
     outgoing.once('error', (error) => void fail(error));
@@ -287,17 +287,22 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         }
         if (refuseBody(incoming, response)) return;
         // Without a token it is refused, wherever: nobody else causes a query.
-        if (incoming.headers.authorization === undefined) {
+        const { authorization } = incoming.headers;
+        if (authorization === undefined) {
           listener(incoming, response);
           return;
         }
-        search(() => ('key' in session ? node.ownerOf(session.key) : node.find(session.nodeId))).then(
+        const find = (): Promise<NodeRow | undefined> =>
+          'key' in session
+            ? node.ownerOf(session.key, hash('sha256', authorization))
+            : node.find(session.nodeId);
+        search(find).then(
           (owner) => {
             if (!owner) return listener(incoming, response);
             const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);
             forward(owner, { incoming, response }, forgetOwner);
           },
-          () => refuse(response),
+          () => answerUnavailable(response),
         );
       };
     },
@@ -307,7 +312,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         ? undefined
         : await search(() => node.find(nodeId)).catch(() => undefined);
       if (to) forward(to, { incoming, response, body, isJudged: true });
-      else refuse(response);
+      else answerUnavailable(response);
     },
     async endIdleSession(nodeId, key) {
       const to = await search(() => node.find(nodeId)).catch(() => undefined);
@@ -390,7 +395,7 @@ function answerBroken(response: ServerResponse): void {
 }
 
 /** Answers that the session cannot be served at this moment. */
-function refuse(response: ServerResponse): void {
+export function answerUnavailable(response: ServerResponse): void {
   response.writeHead(503, {
     'Content-Type': 'application/json',
     'Retry-After': '1',

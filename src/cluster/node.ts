@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setBounded } from '../collections/caches.ts';
 import type { SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { leaseSeconds, type NodeRow, type NodeStore } from '../storage/nodes.ts';
-import { StorageUnavailable } from '../storage/storage.ts';
+import { AnotherServer, StorageUnavailable } from '../storage/storage.ts';
 
 /** Pause between the beats of a node, in milliseconds. */
 const beatMs = 1_000;
@@ -19,22 +22,38 @@ const fenceLookMs = 200;
 /** Time for which the owner of a session is remembered, in milliseconds. */
 const ownerMs = 1_000;
 
+/** Pause between the looks whether the lease of another server has ended or was renewed, in milliseconds. */
+const rivalLookMs = 200;
+
 /** Number of beats from one look at the settings of other nodes to the next. */
 const beatsPerLook = 5;
 
 /** Attempts to take a session whose owner is gone each time it is asked for. */
 const maxClaims = 3;
 
-/** Maximum number of remembered owners. */
+/** Maximum number of remembered owners, and of sessions that no other node has. */
 const maxOwners = 10_000;
+
+/**
+ * Maximum number of unknown sessions of a second for which the database is asked on behalf of one asker. The bearer token
+ * is not verified yet at that time.
+ */
+const maxUnknownPerSecond = 20;
+
+/** Maximum number of askers whose unknown sessions are counted. */
+const maxAskers = 1_000;
 
 /** This process as one of the nodes of an installation. */
 export interface ClusterNode {
   readonly id: string;
   /** The sessions that this node serves. */
   readonly sessions: Omit<SessionOwnership, 'endIdle' | 'onEndIdle'>;
-  /** Returns another node that is alive and serves a session; undefined if none does, or this one. */
-  ownerOf(key: string): Promise<NodeRow | undefined>;
+  /**
+   * Returns another node that is alive and serves a session; undefined if none does, or this one. Also undefined if the asker
+   * has just named too many sessions of nobody: whoever takes such a session finds out that another node has it.
+   * @param asker text that is the same for all requests of one sender
+   */
+  ownerOf(key: string, asker: string): Promise<NodeRow | undefined>;
   /** Forgets a remembered owner, which could not be reached. */
   forgetOwner(key: string): void;
   /** Returns another node by its id, if it is alive. */
@@ -72,8 +91,12 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const row: NodeRow = {
     ...{ id: randomUUID(), address, version, startedAt: now(), settingsHash, refusesFile: false },
   };
+  let beatAt = await beginLease(store, row, logger);
   const held = new Set<string>();
   const owners = new Map<string, { owner: NodeRow | undefined; until: number }>();
+  /** Sessions that no other node has: in a map of their own, so that made-up ids push out no owner. */
+  const ownerless: typeof owners = new Map();
+  const unknown = new Map<string, { count: number; until: number }>();
   const lost = new Set<() => void>();
   /** Number of times that all sessions were let go of. */
   let losses = 0;
@@ -82,8 +105,8 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const warnedOf = new Map<string, string>();
   let others: readonly NodeRow[] = [];
   let listedUntil = 0;
-  let beatAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<void> | undefined;
   let hasLeft = false;
 
   const isCurrent = (): boolean => performance.now() - beatAt < fenceMs;
@@ -91,15 +114,17 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   async function beat(): Promise<void> {
     // The lease began no later than this, whenever the answer arrives.
     const begunAt = performance.now();
-    const wasAway = begunAt - beatAt > fenceMs && beatAt > 0;
+    const wasAway = begunAt - beatAt > fenceMs;
     if (wasAway) {
       checkLease();
       // Nobody here has the sessions of its rows any more: others may take them.
       await store.leave(row.id);
     }
-    await store.beat(row);
+    const isRenewed = await store.beat(row);
+    // The beat was stored late: the lease had ended unnoticed, by the clock of the database.
+    if (!isRenewed && !wasAway) loseAll();
     beatAt = begunAt;
-    if (wasAway) for (const callback of back) callback();
+    if (!isRenewed) for (const callback of back) callback();
   }
 
   async function listOthers(): Promise<readonly NodeRow[]> {
@@ -138,9 +163,10 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   let beats = 0;
   function beatAgain(): void {
     timer = setTimeout(async () => {
-      await beat().catch((error: unknown) => {
+      beating = beat().catch((error: unknown) => {
         if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
       });
+      await beating;
       if (isCurrent() && beats++ % beatsPerLook === 0) await compareSettings().catch(() => undefined);
       if (!hasLeft) beatAgain();
     }, beatMs);
@@ -160,7 +186,6 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   const fence = setInterval(checkLease, fenceLookMs);
   fence.unref();
 
-  await beat();
   beatAgain();
   logger.info({ node: row.id, address }, 'this node has joined the others');
   return {
@@ -194,14 +219,22 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
         return () => lost.delete(callback);
       },
     },
-    async ownerOf(key) {
+    async ownerOf(key, asker) {
       if (held.has(key)) return undefined;
-      const known = owners.get(key);
-      if (known && known.until > performance.now()) return known.owner;
+      const now = performance.now();
+      const known = [owners, ownerless].map((all) => all.get(key)).find((each) => each && each.until > now);
+      if (known) return known.owner;
+      const counted = unknown.get(asker);
+      const asked = counted && counted.until > now ? counted : { count: 0, until: now + 1_000 };
+      if (asked.count >= maxUnknownPerSecond) return undefined;
       const found = await store.ownerOf(key);
       const owner = found?.id === row.id ? undefined : found;
-      if (owners.size >= maxOwners) owners.clear();
-      owners.set(key, { owner, until: performance.now() + ownerMs });
+      owners.delete(key);
+      setBounded(owner ? owners : ownerless, key, { owner, until: performance.now() + ownerMs }, maxOwners);
+      if (!found) {
+        asked.count++;
+        setBounded(unknown, asker, asked, maxAskers);
+      }
       return owner;
     },
     forgetOwner: (key) => void owners.delete(key),
@@ -224,7 +257,93 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
       hasLeft = true;
       clearTimeout(timer);
       clearInterval(fence);
+      // A beat that is under way would begin a new lease.
+      await beating;
       await store.leave(row.id);
     },
   };
+}
+
+/** Options of {@link serveAlone}. */
+export type LoneServerOptions = Pick<ClusterNodeOptions, 'store' | 'version' | 'now'> & {
+  logger: Pick<Logger, 'info' | 'error'>;
+};
+
+/** A server without a port for other nodes: the only one of its installation. */
+export interface LoneServer {
+  /** Returns true once another server has begun to serve, after this one was without a lease for a time. */
+  isReplaced(): boolean;
+  /** Lets another server serve the installation. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Takes the lease of an installation for a server that has no port for others.
+ * @throws AnotherServer if another server runs
+ */
+export async function serveAlone({ store, version, now, logger }: LoneServerOptions): Promise<LoneServer> {
+  const row: NodeRow = {
+    ...{ id: randomUUID(), address: hostname(), version, startedAt: now() },
+    ...{ settingsHash: '', refusesFile: false },
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<unknown> | undefined;
+  let isReplaced = false;
+  let hasLeft = false;
+
+  function beatAgain(): void {
+    timer = setTimeout(async () => {
+      // While the database is away, no other server can begin a lease.
+      beating = store.beat(row).catch((error: unknown) => {
+        if (!(error instanceof AnotherServer)) return;
+        isReplaced = true;
+        logger.error(
+          { err: error },
+          'another server has taken over: this one refuses all requests now, stop it',
+        );
+      });
+      await beating;
+      if (!hasLeft && !isReplaced) beatAgain();
+    }, beatMs);
+    timer.unref();
+  }
+
+  await beginLease(store, row, logger);
+  beatAgain();
+  return {
+    isReplaced: () => isReplaced,
+    async leave() {
+      hasLeft = true;
+      clearTimeout(timer);
+      await beating;
+      await store.leave(row.id);
+    },
+  };
+}
+
+/**
+ * Begins the lease of a server. The lease of one that was killed ends within seconds, and is waited for; a server that runs
+ * renews its lease.
+ * @returns the time at which the lease began at the latest, by `performance.now()`
+ * @throws AnotherServer if another server runs, and not both have a port for each other
+ */
+async function beginLease(
+  store: Pick<NodeStore, 'beat'>,
+  row: NodeRow,
+  logger: Pick<Logger, 'info'>,
+): Promise<number> {
+  let waitedFor: string | undefined;
+  for (;;) {
+    const begunAt = performance.now();
+    try {
+      await store.beat(row);
+      return begunAt;
+    } catch (error) {
+      if (!(error instanceof AnotherServer) || error.lease !== (waitedFor ?? error.lease)) throw error;
+      if (waitedFor === undefined)
+        logger.info({ err: error }, 'waiting for the end of the lease of a server that may have been killed');
+      waitedFor = error.lease;
+      await sleep(rivalLookMs);
+    }
+  }
 }

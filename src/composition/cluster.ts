@@ -2,13 +2,14 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { paths } from '../app/paths.ts';
 import { createNodeBus, type NodeBus } from '../cluster/bus.ts';
 import {
+  answerUnavailable,
   deriveNodeKey,
   forwardSessions,
   type NamedSession,
   type NodePort,
   openNodePort,
 } from '../cluster/forwarding.ts';
-import { joinCluster } from '../cluster/node.ts';
+import { joinCluster, serveAlone } from '../cluster/node.ts';
 import { type ReloadRelay, relayReloads } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { keyedDigest } from '../crypto/secret.ts';
@@ -66,38 +67,28 @@ export interface Cluster extends ReloadRelay {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Takes no more requests of other nodes; another process may serve the installation from now on. */
-  stopServing(): void;
+  /** Returns true once another server has taken over from this one, which has no port for others. */
+  isReplaced(): boolean;
   /**
    * Shows other nodes and operators the settings after a reload.
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Gives up all sessions, and leaves the other nodes. */
+  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
   close(): Promise<void>;
+  /** Closes it before it has served anything: another server may start at once. */
+  abandon(): Promise<void>;
 }
 
 /**
  * Joins the other nodes of the installation, if the settings have a port for them. Otherwise this process is to be the
- * only one: a beat each second, for the case that a second one is started, would cost every installation a write.
+ * only one: on SQLite by a lock, because beats would cost every installation a write a second.
  * @throws StorageFault if another process serves the installation, and not both have a port (FA-37)
  */
 export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
-  const { settings, storage, keys, bus, findClientAddress } = parts;
+  const { settings, storage, keys, bus } = parts;
   const { port, host } = settings.cluster;
-  if (port === undefined || bus === undefined) {
-    const stopServing = storage.beginServing?.(false) ?? (() => undefined);
-    return {
-      peers: undefined,
-      findClientAddress,
-      serve: (listener) => listener,
-      stopServing,
-      showReload: () => undefined,
-      reloadOthers: async () => [],
-      onReload: () => () => undefined,
-      close: async () => stopServing(),
-    };
-  }
+  if (port === undefined || bus === undefined) return composeAlone(parts);
   const reachedAt = readAddress(parts);
   const endServing = storage.beginServing?.(true) ?? (() => undefined);
   let nodePort: NodePort | undefined;
@@ -110,6 +101,40 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
     endServing();
     throw error;
   }
+}
+
+/** Composes the only server of an installation. */
+async function composeAlone(parts: ClusterParts): Promise<Cluster> {
+  const { storage, version, findClientAddress, now, logger } = parts;
+  const endServing = storage.beginServing?.(false) ?? (() => undefined);
+  const alone = storage.beginServing
+    ? undefined
+    : await serveAlone({ store: storage.nodes, version, now, logger });
+  const isReplaced = (): boolean => alone?.isReplaced() === true;
+  async function close(): Promise<void> {
+    await alone
+      ?.leave()
+      .catch((error: unknown) => logger.warn({ err: error }, 'this server could not end its lease'));
+  }
+  return {
+    peers: undefined,
+    findClientAddress,
+    serve: (listener) => (request, response) =>
+      isReplaced() && !isProbe(request) ? answerUnavailable(response) : listener(request, response),
+    isReplaced,
+    showReload: () => undefined,
+    reloadOthers: async () => [],
+    onReload: () => () => undefined,
+    close,
+    async abandon() {
+      await close();
+      endServing();
+    },
+  };
+}
+
+function isProbe({ url }: IncomingMessage): boolean {
+  return url === paths.health || url === paths.readiness;
 }
 
 /** Returns the address at which other nodes reach this one. @throws SettingsRefused */
@@ -143,7 +168,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
   const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
   await bus.join(node);
   let isServing = false;
-  let isStopping = false;
+  let isClosed = false;
   const isForwarded = (request: IncomingMessage): boolean => nodePort.clientAddressOf(request) !== undefined;
   const forwarding = forwardSessions({ node, key, isForwarded, sessionOf, findClientAddress, logger });
   const idleEnders = new Set<(key: string) => Promise<boolean>>();
@@ -152,6 +177,16 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     return false;
   };
   const { sessions } = node;
+  async function close(): Promise<void> {
+    isClosed = true;
+    forwarding.close();
+    await bus.close();
+    await node
+      .leave()
+      .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
+    // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
+    nodePort.close();
+  }
   return {
     peers: {
       id: node.id,
@@ -169,31 +204,22 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
-      const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isStopping;
+      const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isClosed;
       // Of several servers that are attached, one serves the other nodes.
       if (!isServing) nodePort.serve(listener, isFor, endIdle);
       isServing = true;
       return forwarding.wrap(listener);
     },
-    stopServing() {
-      isStopping = true;
-      endServing();
-    },
+    isReplaced: () => false,
     showReload(routes) {
       if (!routes) node.show({ refusesFile: true });
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
     },
     ...relayReloads(bus, node, logger),
-    async close() {
-      isStopping = true;
+    close,
+    async abandon() {
+      await close();
       endServing();
-      forwarding.close();
-      await bus.close();
-      await node
-        .leave()
-        .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
-      // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
-      nodePort.close();
     },
   };
 }

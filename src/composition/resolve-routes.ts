@@ -5,6 +5,7 @@ import type { TextSeal } from '../crypto/sealed-box.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { RouteRecording } from '../ledger/index.ts';
 import type { HeldBytes } from '../mcp/index.ts';
+import { callerFields } from '../oauth/caller-fields.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
@@ -15,6 +16,7 @@ import type { Tracing } from '../telemetry/tracing.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
   type BackendOptions,
+  type CallerAssertions,
   composeRouteBackend,
   composeRouteCredentials,
   type RouteBackendParts,
@@ -30,7 +32,7 @@ export interface ResolvedRoute {
   path: string;
   /** Changes if any setting of the route changes, or a file that it names. */
   fingerprint: string;
-  /** What the call ledger keeps of its calls. */
+  /** Settings of its calls in the call ledger. */
   recording: RouteRecording;
   /** Upstreams and personal credentials that its backends get, by the key of the backend; empty for the only one. */
   credentials: ReadonlyMap<string, string>;
@@ -50,6 +52,8 @@ export interface BackendParts {
   /** Binds the objects that backends keep to their callers. */
   objects: BackendObjects;
   seal: TextSeal;
+  /** Parts of the signed assertions about callers. */
+  assertions: CallerAssertions;
   /** Counts the bytes of responses while they are read; without it each backend counts its own. */
   held?: HeldBytes | undefined;
   /** Shares the counts of calls with other nodes. */
@@ -102,7 +106,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, held, sharing, bus, tracing, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, tracing, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -128,11 +132,17 @@ export function resolveConfiguredRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, held, sharing, bus, tracerOf: tracerOf(tracing, path), logger },
+          {
+            ...{ name, mcpUrl: `${issuer}${path}/mcp`, ...kept },
+            ...{ seal, assertions, held, sharing, bus, tracerOf: tracerOf(tracing, path), logger },
+          },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
-        const server = { name, source: backend.source, methods: policy.methods, ...completeScopes(route) };
+        const server = {
+          ...{ name, source: backend.source, methods: policy.methods, ...completeScopes(route) },
+          learns: all.flatMap(({ options }) => fieldsLearnedBy(options)),
+        };
         return { server, backend, forms };
       },
     };
@@ -158,7 +168,7 @@ function namePersonal(credentials: Settings['routes'][string]['credentials']): M
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, held, sharing, bus, tracing, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, tracing, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -167,6 +177,8 @@ export function makeBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
     {
       name,
+      mcpUrl: `${issuer}/mcp`,
+      assertions,
       pins: pinDefinitions(providedRoute),
       owners: objects.tasksOf(providedRoute),
       seal,
@@ -177,7 +189,19 @@ export function makeBackend(
       logger,
     },
   );
-  return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
+  const learns = fieldsLearnedBy(options);
+  return { server: { name, source: backend.source, learns, ...completeScopes({}) }, backend };
+}
+
+/** Returns the data about its callers that a backend gets. An assertion contains all. */
+function fieldsLearnedBy({
+  caller,
+}: Pick<BackendOptions, 'caller'>): NonNullable<NormalizedServer['learns']> {
+  if (!caller) return [];
+  if (caller.assertion) return [...callerFields, 'claims'];
+  return Object.values(
+    ('env' in caller ? caller.env : 'headers' in caller ? caller.headers : undefined) ?? {},
+  );
 }
 
 function tracerOf(tracing: BackendParts['tracing'], path: string): RouteBackendParts['tracerOf'] {

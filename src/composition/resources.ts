@@ -11,6 +11,7 @@ import type { NormalizedServer } from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import { completeResources, findOwnResources } from '../settings/resources.ts';
 import { checkUpstreams } from '../upstream/index.ts';
+import type { ResolvedRoute } from './resolve-routes.ts';
 
 /** A family of transports. Each is a protected resource with its own URL. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';
@@ -26,7 +27,8 @@ export function ownResources(place: string): Record<OwnResource, string> {
 /** A server in this process, with the identifiers of its resources. */
 export interface OwnServerResources {
   own: Record<OwnResource, string>;
-  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes'>;
+  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes' | 'learns'>;
+  route?: Pick<ResolvedRoute, 'recording'>;
 }
 
 /**
@@ -35,25 +37,35 @@ export interface OwnServerResources {
  * @throws SettingsRefused if `resources` names a resource of this process
  */
 export function composeResources(
-  { resources, tokens }: Pick<Settings, 'resources' | 'tokens'>,
+  settings: Pick<Settings, 'resources' | 'tokens' | 'calls'>,
   servers: readonly OwnServerResources[],
 ): ProtectedResource[] {
+  const { resources, tokens } = settings;
   const misplaced = findOwnResources(
     resources,
     servers.flatMap(({ own }) => Object.values(own)),
   );
   if (misplaced.length > 0) throw new SettingsRefused(misplaced);
-  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes } }) =>
-    Object.values(own).map((resource) => ({
+  const servedHere = servers.flatMap(({ own, server, route }) => {
+    const { name, scopes, baselineScopes, learns = [] } = server;
+    const kept = route?.recording.arguments ?? 'hash';
+    return Object.values(own).map((resource) => ({
       resource,
       name,
       scopes,
       baselineScopes,
+      learns,
+      ...(kept !== 'hash' && settings.calls.store !== 'off' && { keptArguments: kept }),
       dpopRequired: tokens.dpop.required,
       accessTokenFormat: tokens.format,
-    })),
-  );
-  return [...servedHere, ...completeResources(resources, tokens.dpop.required)];
+    }));
+  });
+  const elsewhere = completeResources(resources, tokens.dpop.required);
+  // The token and its introspection contain both (RFC 9068 section 2.2.1, RFC 9470 section 6).
+  return [
+    ...servedHere,
+    ...elsewhere.map((resource) => ({ ...resource, learns: ['auth_time', 'amr'] as const })),
+  ];
 }
 
 type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;

@@ -4,9 +4,11 @@ import { relayChanges, relayCircuits } from '../cluster/relays.ts';
 import type { TextSeal } from '../crypto/sealed-box.ts';
 import { accountMark } from '../crypto/secret.ts';
 import {
+  type AssertCallerOptions,
   type BackendTracer,
   checkFits,
   createAggregate,
+  createAssertCaller,
   createBackendSpans,
   createCredentials,
   createGuards,
@@ -60,10 +62,16 @@ interface RouteBackend {
   credentials?: PersonalCredentials | undefined;
 }
 
+/** Parts of the signed assertions about callers. */
+export interface CallerAssertions extends Pick<AssertCallerOptions, 'issuer' | 'signing' | 'now'> {}
+
 /** Parts of {@link composeRouteBackend}. */
 export interface RouteBackendParts {
   /** Name of the route that people see. */
   name: string;
+  /** URL of its MCP endpoint: the audience of assertions for programs. */
+  mcpUrl: string;
+  assertions: CallerAssertions;
   /** Pins of its definitions. */
   pins: Memory;
   /** Owners of the tasks at its backend. */
@@ -80,7 +88,7 @@ export interface RouteBackendParts {
   logger: Logger;
 }
 
-type SharedParts = Pick<RouteBackendParts, 'held' | 'logger'>;
+type SharedParts = Pick<RouteBackendParts, 'held' | 'logger' | 'mcpUrl' | 'assertions'>;
 
 /**
  * Composes the backend of a route, behind the policy steps of its settings: one backend, or several with keys as one. The
@@ -124,6 +132,7 @@ export function composeRouteBackend(
     ...{ name, ownership, policy, cache, pins, credentials, logger, areGuarded },
     shareCalls: parts.sharing?.(`calls of route ${pins.route}`),
     relay,
+    isToldCaller: backends.some(({ options }) => options.caller !== undefined),
     ...sharingOf(only),
     ...(!areGuarded && { circuits: circuitsOf(only, parts) }),
   });
@@ -188,14 +197,15 @@ function circuitsOf(
  */
 function composeBackend(
   { place, name, options, credentials }: RouteBackend,
-  { held, logger }: SharedParts,
+  { held, logger, mcpUrl, assertions }: SharedParts,
 ): GatewayBackend {
   const given = credentials && { credentials };
+  const assert = createAssertCaller({ ...assertions, audience: 'url' in options ? options.url : mcpUrl });
   try {
     const backend =
       'url' in options
-        ? createRemoteBackend(name, options, { held, logger, ...given })
-        : createStdioBackend(name, { ...options, ...given }, { held, logger });
+        ? createRemoteBackend(name, options, { held, logger, assert, ...given })
+        : createStdioBackend(name, { ...options, ...given }, { held, logger, assert });
     return credentials
       ? { ...backend, source: withWaitingServers(backend.source, credentials, { name, logger }) }
       : backend;
@@ -216,7 +226,9 @@ function sharingOf({
     refusable: credentials,
     isOneForAll: 'url' in options || options.process === 'shared',
     isPersonal:
-      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
+      credentials !== undefined ||
+      options.caller !== undefined ||
+      ('accountFolders' in options && options.accountFolders !== undefined),
   };
 }
 

@@ -11,7 +11,7 @@ import { composeResources, findMisfits, type OwnServerResources, ownResources } 
 /** The settings that define protected resources and scopes, and the settings that name them. */
 type RuledSettings = Pick<
   Settings,
-  'routes' | 'resources' | 'tokens' | 'clients' | 'trustedIssuers' | 'tokenExchange' | 'upstreams'
+  'routes' | 'resources' | 'tokens' | 'calls' | 'clients' | 'trustedIssuers' | 'tokenExchange' | 'upstreams'
 >;
 
 /**
@@ -78,6 +78,7 @@ export async function findUnusableRoutes(
     }),
     objects: { tasksOf: () => ({ add: never, filterOwned: never }), close: never },
     seal: { seal: never, open: never },
+    assertions: { issuer: 'http://localhost', signing: [], now: never },
     logger: createLogger('silent'),
     now: never,
   });

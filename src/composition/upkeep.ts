@@ -6,10 +6,7 @@ import {
   startKeyCare,
 } from '../authorization-server/index.ts';
 import type { KeyRing } from '../crypto/key-ring.ts';
-import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
-import { failureOutcomes } from '../gateway/index.ts';
-import { createLedger, type Ledger } from '../ledger/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { day } from '../settings/limits.ts';
@@ -55,34 +52,6 @@ export function startSweeper({ storage, settings, logger, now }: SweeperOptions)
   }, sweepIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-/** Parts of {@link composeLedger}. */
-export interface LedgerParts {
-  storage: Pick<Storage, 'calls'>;
-  settings: Pick<Settings, 'calls'>;
-  keys: KeySet;
-  auditTrail: Pick<AuditTrail, 'note'>;
-  logger: Logger;
-}
-
-/** Composes the writing side of the call ledger. @returns undefined if the settings record no calls */
-export function composeLedger({
-  storage,
-  settings,
-  keys,
-  auditTrail,
-  logger,
-}: LedgerParts): Ledger | undefined {
-  if (settings.calls.store === 'off') return undefined;
-  return createLedger({
-    store: storage.calls,
-    keys,
-    reasons: failureOutcomes,
-    audit: (event, details) => auditTrail.note(event, details),
-    logger,
-    nowMs: () => Date.now(),
-  });
 }
 
 /** Parts of {@link startKeyRotation}. */

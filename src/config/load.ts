@@ -65,6 +65,16 @@ function withSecretFilesBeside(storage: Settings['storage'], folder: string): Se
   return { ...storage, ...Object.fromEntries(resolved) };
 }
 
+/** Resolves the paths of the file of an export, and of its secret. */
+function withExportFilesBeside(given: Settings['export'], folder: string): Settings['export'] {
+  const { file, secret } = given;
+  return {
+    ...given,
+    ...(file !== undefined && { file: file === '-' ? file : resolve(folder, file) }),
+    ...(secret && 'file' in secret && { secret: { file: resolve(folder, secret.file) } }),
+  };
+}
+
 /** Returns whether a value can be merged; the schema rejects others. */
 function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -141,6 +151,7 @@ function settle(fromFile: Record<string, unknown>, file: string | undefined, ove
     upstreams: Object.fromEntries(upstreams),
     data: resolve(base, settings.data),
     storage: withSecretFilesBeside(settings.storage, beside),
+    export: withExportFilesBeside(settings.export, beside),
     clients: { ...settings.clients, preRegistered },
   };
 }

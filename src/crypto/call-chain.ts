@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { createSealedBox, type SealedBox } from './sealed-box.ts';
 import { equalSecrets, keyedDigest } from './secret.ts';
 
@@ -45,9 +45,7 @@ export interface CallChainFault {
  * @param rows values of each call, in the order of the columns and of the calls
  */
 export function digestCalls(rows: readonly (readonly unknown[])[]): string {
-  const digest = createHash('sha256');
-  for (const row of rows) digest.update(JSON.stringify(row)).update('\n');
-  return digest.digest('base64url');
+  return hash('sha256', rows.map((row) => `${JSON.stringify(row)}\n`).join(''), 'base64url');
 }
 
 /**

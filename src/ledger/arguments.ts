@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import type { SealedBox } from '../crypto/sealed-box.ts';
-import { loggable } from '../observability/loggable.ts';
 
 /** Arguments of a call. */
 export type CallArguments = Readonly<Record<string, unknown>>;
@@ -43,29 +42,34 @@ export function hashArguments(key: string, given: CallArguments): string {
   return createHmac('sha256', key).update(canonicalJson(given)).digest().toString('base64url', 0, 16);
 }
 
+/** Returns the beginning of a foreign text, without control characters and lone surrogates. */
+export function shortText(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replace(/\p{C}/gu, '\u{fffd}');
+}
+
 /** Returns the names of the top-level arguments, joined by commas and shortened. */
 export function namesOfArguments(given: CallArguments): string {
   const names = Object.keys(given);
-  const shown = names.slice(0, maxNames).map((name) => String(loggable(name)).slice(0, maxNameLength));
+  const shown = names.slice(0, maxNames).map((name) => shortText(name, maxNameLength));
   return [...shown, ...(names.length > maxNames ? ['…'] : [])].join(',');
 }
 
 /**
  * Seals the kept part of arguments.
- * @param context what the arguments belong to
+ * @param context returns what the arguments belong to
  * @returns null if none is kept
  */
 export function sealArguments(
   given: CallArguments,
   keeping: ArgumentKeeping,
   box: Pick<SealedBox, 'seal'>,
-  context: string,
+  context: () => string,
 ): Uint8Array | null {
   if (keeping.arguments === 'hash') return null;
   const kept = keeping.arguments === 'full' ? given : redact(given, new Set(keeping.keep));
   const text = JSON.stringify(kept);
   const isLong = text.length > maxKept;
-  return box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context);
+  return box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context());
 }
 
 /** Replaces values by their types, but for the members that may be kept, at any depth. */

@@ -5,10 +5,15 @@ import type { KeySet } from '../crypto/key-schedule.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
-import { loggable } from '../observability/loggable.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
-import { type ArgumentKeeping, hashArguments, namesOfArguments, sealArguments } from './arguments.ts';
+import {
+  type ArgumentKeeping,
+  hashArguments,
+  namesOfArguments,
+  sealArguments,
+  shortText,
+} from './arguments.ts';
 
 /** Settings of a route for its calls. */
 export interface RouteRecording extends ArgumentKeeping {
@@ -227,7 +232,9 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
     const { at, authInfo, requestId, notes, arguments: given } = call;
     const ended = outcomeOf(call.ending, reasons);
     const isPassed = ended.outcome !== 'refused' && !notes.isCached;
-    const sealed = given ? sealArguments(given, recording, box, contextOfArguments({ at, requestId })) : null;
+    const sealed = given
+      ? sealArguments(given, recording, box, () => contextOfArguments({ at, requestId }))
+      : null;
     return {
       at,
       account: authInfo.subject,
@@ -237,7 +244,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       backend: notes.backend ?? null,
       credential: notes.credential ?? (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
       transport: call.transport,
-      revision: call.revision === undefined ? null : String(loggable(call.revision)).slice(0, 20),
+      revision: call.revision === undefined ? null : shortText(call.revision, 20),
       method: call.method,
       target: call.target === undefined ? null : targetOf(call.method, call.target),
       definition: notes.definition ?? null,
@@ -291,7 +298,7 @@ export function outcomeOf(
 function targetOf(method: string, target: string): string {
   const isUri = method === 'resources/read' || (method === 'completion/complete' && target.includes(':'));
   const plain = isUri ? withoutSecrets(target) : target;
-  return String(loggable(plain)).slice(0, maxTarget);
+  return shortText(plain, maxTarget);
 }
 
 function withoutSecrets(uri: string): string {

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { runTraced, type TraceContext, type TracedRequest } from '../observability/trace-context.ts';
-import type { Exchange, Posted } from './http/exchange.ts';
+import { headerOf } from './http/dispatch.ts';
+import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
@@ -58,7 +59,7 @@ export interface FinishedCall {
   ending: CallEnding;
 }
 
-/** How a call ended. A response of a tool may also be `tool_error`. */
+/** The end of a call. */
 export type CallEnding =
   | { kind: 'result' | 'tool_error' | 'input_required' | 'cancelled' }
   | { kind: 'refused'; reason: string; code?: number }
@@ -141,7 +142,7 @@ export function isRecordedMethod(method: string): boolean {
 }
 
 /** The calls of one body, until they are over. Each is observed once. */
-export class RecordedCalls {
+export class RecordedCalls implements ExchangeCalls {
   readonly #observers: CallObservers;
   readonly #exchange: Exchange;
   readonly #transport: FinishedCall['transport'];
@@ -175,18 +176,12 @@ export class RecordedCalls {
     return only && others.length === 0 ? runCall(only, work) : work();
   }
 
-  /** Runs the handling of one message of the body, so that notes are added to it. */
   runMessage(message: Message, work: () => void): void {
     const call = message.id === undefined ? undefined : this.#open.get(message.id);
     if (call && this.#open.size > 1) runCall(call, work);
     else work();
   }
 
-  /**
-   * Takes the response to a request, and sends it.
-   * @param send called once; later if the record must be durable first
-   * @param refusal reason if the response is a refusal
-   */
   answer(message: Message, send: (message: Message) => void, refusal?: string): void {
     const { id, result, error } = message as Message & { result?: unknown; error?: JsonRpcError };
     const isLate = !this.#observers.recorder?.isRequired;
@@ -198,10 +193,6 @@ export class RecordedCalls {
     else send(message);
   }
 
-  /**
-   * Takes the responses to the requests of a body. Calls without a response were cancelled.
-   * @returns the responses to send
-   */
   async answerAll(messages: readonly Message[]): Promise<Message[]> {
     const answered = messages.map(
       (message) => new Promise<Message>((resolve) => this.answer(message, resolve)),
@@ -210,12 +201,10 @@ export class RecordedCalls {
     return Promise.all(answered);
   }
 
-  /** The client cancelled a request, or nobody waits for its response. */
   cancel(id: RequestId): void {
     void this.#finish(id, { kind: 'cancelled' }, 0);
   }
 
-  /** Nobody waits for the other responses of the body. */
   cancelRest(): void {
     for (const id of this.#open.keys()) this.cancel(id);
   }
@@ -257,7 +246,7 @@ export class RecordedCalls {
   }
 
   get #revision(): string | undefined {
-    const version = this.#exchange.headers['mcp-protocol-version'];
+    const version = headerOf(this.#exchange.headers, 'mcp-protocol-version');
     return version === undefined ? undefined : String(version);
   }
 

@@ -270,7 +270,8 @@ export interface McpTransports {
   toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
   accountSessions: AccountSessions;
   /**
-   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error.
+   * Accepts no further requests, ends the streams without running calls, and then the running calls with an error. Other
+   * processes may take sessions without running calls at once.
    * @param patienceMs time for running calls to end by themselves, in milliseconds
    */
   close(patienceMs: number): Promise<void>;
@@ -444,33 +445,51 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     };
   };
   const { upstreams } = options;
-  /** Expands the scopes of the caller, and rejects requests while the server stops. */
+  /** Others take over the sessions of one process at once. */
+  const stopped: Refusal = peers ? { ...closing, headers: { 'Retry-After': '1' } } : closing;
+  /** Expands the scopes of the caller. */
   const enter = (uncounted: Serve): Serve => {
     const serve = counted(uncounted);
     return async (exchange) => {
-      if (isClosing) return closing;
       const caller = gate.effective(exchange.authInfo);
       exchange.authInfo = upstreams ? withUpstreams(caller, upstreams) : caller;
       return serve(exchange);
     };
   };
-  /** Rejects a body that arrives after the server stopped, so that it restores no session. */
-  const untilStopped = (serve: Serve): Serve => {
-    return async (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
+  const untilClosing =
+    (serve: Serve): Serve =>
+    async (exchange) =>
+      isClosing ? stopped : serve(exchange);
+  /**
+   * While the server stops, takes only messages for which running calls wait: responses and cancellations.
+   * @param isThere returns whether this process has the session; no other is restored
+   */
+  const untilAnswered = <Body extends Posted | undefined>(
+    serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
+    isThere: (exchange: Exchange) => boolean = () => true,
+  ): typeof serve => {
+    return async (exchange, posted) => {
+      const isAnswer = posted?.messages.requests.length === 0 && !stopping.signal.aborted;
+      return isClosing && !(isAnswer && isThere(exchange)) ? stopped : serve(exchange, posted);
+    };
   };
-  const enterRest = enter(serveRest);
+  const holdsSession = ({ headers }: Exchange): boolean =>
+    registry.holds(String(headerOf(headers, 'mcp-session-id')));
+  const enterRest = untilClosing(enter(serveRest));
   return {
     streamableHttp: enter(
       createDispatch(
         {
-          legacy: untilStopped(observed('http', bounded(legacy))),
-          modern: observed('http', bounded(modern.serve)),
+          legacy: untilAnswered(observed('http', bounded(legacy)), holdsSession),
+          modern: untilAnswered(observed('http', bounded(modern.serve))),
         },
         body,
       ),
     ),
-    sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
-    messages: enter(withPreflight({ ...only('POST'), body }, observed('sse', bounded(sse.post)))),
+    sse: untilClosing(enter(withPreflight({ ...only('GET'), body }, sse.open))),
+    messages: enter(
+      withPreflight({ ...only('POST'), body }, untilAnswered(observed('sse', bounded(sse.post)))),
+    ),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);
@@ -488,7 +507,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     async close(patienceMs) {
       isClosing = true;
       modern.endListening();
-      registry.endStreams();
+      registry.drain();
       await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
       stopping.abort();
       await Promise.all([registry.close(), sse.close(), modern.close()]);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseTraceContext, type TraceContext } from '../observability/trace-context.ts';
+import { headerOf } from './http/dispatch.ts';
 import type { Message } from './protocol.ts';
 
 /** Returns the trace context that a message carries in `_meta` (MCP 2026-07-28 "OpenTelemetry trace context"). */
@@ -26,8 +27,9 @@ export function settleTraces(
   messages: readonly Message[],
 ): Map<Message, TraceContext> {
   const traces = new Map<Message, TraceContext>();
-  const { traceparent } = headers;
-  const ofHttp = traceparent === undefined ? undefined : parseTraceContext(traceparent, headers.tracestate);
+  const traceparent = headerOf(headers, 'traceparent');
+  const ofHttp =
+    traceparent === undefined ? undefined : parseTraceContext(traceparent, headerOf(headers, 'tracestate'));
   for (const message of messages) {
     const { id, method, params } = message;
     const meta = params?._meta as Record<string, unknown> | undefined;

@@ -1,8 +1,50 @@
+/** The login of a caller at the upstream through which the account allowed the client. */
+export interface CallerIdentity {
+  /** Name of the upstream in the settings. */
+  name: string;
+  issuer: string;
+  /** `sub` at the upstream. */
+  subject: string;
+  /** Groups of the account there; absent if the upstream named none. */
+  groups?: readonly string[];
+  /** Roles of the account there; absent if the upstream named none. */
+  roles?: readonly string[];
+  /** The claims that `callerClaims` of the upstream selects; absent if there are none. */
+  claims?: Readonly<Record<string, unknown>>;
+}
+
+/** The client of a caller. */
+export interface CallerClient {
+  /** Display name; the operator has checked it only if the kind is `operator` or `settings`. */
+  name?: string;
+  /** Origin of the client: `registered` by itself, or described by its own `metadata_document`. */
+  kind: 'registered' | 'metadata_document' | 'operator' | 'settings';
+}
+
+/**
+ * Data about the account, the client and the login of a caller, as this installation has stored them. They may be a
+ * minute old. A member without a value is absent.
+ */
+export interface CallerDetails {
+  /** E-mail address of the account. */
+  email?: string;
+  /** True if the upstream of the login has verified the address; absent without an address. */
+  emailVerified?: boolean;
+  displayName?: string;
+  /** Absent if the account did not log in through an upstream. */
+  upstream?: CallerIdentity;
+  client?: CallerClient;
+  /** Time of the login in which the account allowed the client (`auth_time`), epoch seconds. */
+  authTime?: number;
+  /** Authentication methods of that login (`amr`, RFC 8176). */
+  amr?: readonly string[];
+}
+
 /**
  * The caller, as described by an access token. It never contains the token itself, so nothing behind the gateway can
  * pass it on (MCP authorization, "Token Passthrough"; RFC 9700 section 4.9).
  */
-export interface AuthInfo {
+export interface AuthInfo extends CallerDetails {
   /** Issuer of the token. Together with `subject` it names the account. */
   issuer: string;
   /** `sub` of the token: the account that authorized the client, or the client itself, by its id. */
@@ -26,6 +68,21 @@ export interface AuthInfo {
   tokenId?: string;
   /** JWK thumbprint of the key the token is bound to (`cnf.jkt`, RFC 9449 section 6); absent for a bearer token. */
   keyThumbprint?: string;
+}
+
+/**
+ * Reads the login from the claims of a token or its introspection; malformed claims count as absent.
+ * @see RFC 9068 section 2.2.1, RFC 9470 section 6
+ */
+export function readLogin({
+  auth_time: time,
+  amr,
+}: Readonly<Record<string, unknown>>): Pick<CallerDetails, 'authTime' | 'amr'> {
+  const areMethods = Array.isArray(amr) && amr.every((method) => typeof method === 'string');
+  return {
+    ...(Number.isSafeInteger(time) && { authTime: Number(time) }),
+    ...(areMethods && { amr: Object.freeze([...amr]) }),
+  };
 }
 
 /**

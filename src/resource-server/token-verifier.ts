@@ -1,4 +1,4 @@
-import type { AuthInfo } from '../oauth/auth-info.ts';
+import type { AuthInfo, CallerDetails } from '../oauth/auth-info.ts';
 
 /** Verifies access tokens. */
 export interface TokenVerifier {
@@ -26,6 +26,8 @@ export interface AccessTokenRecord {
   tokenId?: string;
   /** JWK thumbprint of the key the token is bound to; absent for a bearer token. */
   keyThumbprint?: string;
+  /** Data about the account, the client and the login; absent if nothing is known. */
+  details?: CallerDetails;
 }
 
 /** The store of issued access tokens. */
@@ -115,6 +117,7 @@ export function createLocalVerifier({
 function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
   const { subject, clientId, scopes, audience, expiresAt, grantId, bond, tokenId, keyThumbprint } = record;
   return Object.freeze({
+    ...record.details,
     issuer,
     subject,
     clientId,

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { headerNamePattern, isOwnHeader } from '../oauth/headers.ts';
 
-const headerName = z
+/** The name of a header that a backend may get. */
+export const headerName = z
   .string()
   .regex(headerNamePattern, { error: 'must be the name of a header' })
   .superRefine((name, context) => {
     const isOwn = isOwnHeader(name);
     if (!isOwn && !/^(cookie$|mcp-)/i.test(name)) return;
-    const why = isOwn ? 'is set by this server itself' : 'is no place for a credential';
-    const message = `${name} ${why}: name the header in which the backend looks for the credential, such as authorization or x-api-key`;
+    const why = isOwn ? 'is set by this server itself' : 'is no place for it';
+    const message = `${name} ${why}: name the header that the backend reads, such as authorization or x-api-key`;
     context.addIssue({ code: 'custom', message });
   });
 
@@ -21,6 +22,11 @@ export const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'must be the name of a variable of the environment' });
 
+/** The name of a variable for a process that does not decide what runs. */
+export const processVariable = variableName.refine((name) => !loaders.test(name), {
+  error: 'decides which program runs',
+});
+
 const place = z.union([
   z.strictObject({
     header: headerName.describe('header of each request to a backend by URL, such as authorization'),
@@ -31,9 +37,7 @@ const place = z.union([
       .describe('prefix of the value in the header, such as "Bearer "'),
   }),
   z.strictObject({
-    env: variableName
-      .refine((name) => !loaders.test(name), { error: 'decides which program runs' })
-      .describe('variable of the environment of a program'),
+    env: processVariable.describe('variable of the environment of a program'),
   }),
   z.strictObject({
     auth: variableName.describe('member of _meta.auth of each request to a backend that speaks Rest'),

@@ -88,11 +88,55 @@ export const callSettings = z
       .int()
       .min(1000)
       .default(5_000_000)
-      .describe('maximum number of calls, about 300 bytes each; the oldest are dropped first'),
+      .describe('maximum number of calls, about 500 bytes each; the oldest are dropped first'),
     keepHoursDays: z.int().min(1).max(3650).default(400).describe('retention of the sums by hour, in days'),
   })
   .prefault({})
   .describe('The call ledger: who called what. gatehouse calls lists, counts, exports and verifies it.');
+
+const exportSource = z.union([
+  z.strictObject({ env: variableName.describe('environment variable of this server that holds it') }),
+  z.strictObject({
+    file: z.string().min(1).describe('file that only its owner can read, relative to the config file'),
+  }),
+]);
+
+/** Settings: records of the audit log and the call ledger for other systems. */
+export const exportSettings = z
+  .strictObject({
+    records: z
+      .array(z.enum(['audit', 'calls']))
+      .min(1)
+      .default(['audit', 'calls'])
+      .describe('audit: events of the audit log; calls: calls of the ledger, without arguments'),
+    format: z
+      .enum(['json', 'ocsf'])
+      .default('json')
+      .describe(
+        'json: as gatehouse audit export and calls export; ocsf: Open Cybersecurity Schema Framework 1.3',
+      ),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'file to which each record is appended as a line of JSON, relative to the config file; - for standard output',
+      ),
+    url: z
+      .string()
+      .regex(/^https?:\/\/[^\s]+$/, {
+        error: 'must be a URL that begins with https://, or http:// on this machine',
+      })
+      .optional()
+      .describe('URL to which records are posted as lines of JSON, each at least once'),
+    secret: exportSource
+      .optional()
+      .describe(
+        'source of the key of X-Gatehouse-Signature, an HMAC-SHA-256 of each body; default: no signature',
+      ),
+  })
+  .prefault({})
+  .describe('Delivery of audit events and calls to other systems; nothing is delivered without file or url.');
 
 /** Settings: the log. */
 export const logSettings = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { backendKeyForm } from '../gateway/aggregate/final-names.ts';
+import { headerOfAssertion } from '../oauth/caller-fields.ts';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
@@ -137,10 +138,42 @@ function findBackendProblems(
   return [
     ...homeless,
     ...doubled,
+    ...all.flatMap((each) => findCallerProblems(each, credentials)),
     ...misplaced.map((place) => ({
       place: ['credentials', ...place.split('.')],
       message: 'must be env for a program, header for a server by URL, or auth for one that speaks rest',
     })),
+  ];
+}
+
+/** Returns the headers and variables about the caller that a backend gets from another setting, or twice. */
+function findCallerProblems(
+  { key, place, backend }: PlacedBackend,
+  credentials: CredentialSettings,
+): Problem[] {
+  const placed = Object.values(credentialsFor(credentials, key)).map(({ as }) => as);
+  const findTaken = (kind: string, names: readonly string[], taken: readonly string[]): Problem[] =>
+    names
+      .filter((name, index) => [...taken, ...names.slice(0, index)].includes(name))
+      .map((name) => ({
+        place: [...place.split('.'), 'caller', kind],
+        message: `${name} is set by another setting already`,
+      }));
+  if ('command' in backend) {
+    const { env, caller } = backend;
+    const fixed = Array.isArray(env) ? env : Object.keys(env);
+    const ofCredentials = placed.flatMap((as) => ('env' in as ? [as.env] : []));
+    return findTaken('env', Object.keys(caller?.env ?? {}), [...fixed, ...ofCredentials]);
+  }
+  const { headers, caller = {} } = backend;
+  const ofCredentials = placed.flatMap((as) => ('header' in as ? [as.header.toLowerCase()] : []));
+  const fixed = Object.keys(headers).map((name) => name.toLowerCase());
+  const own = Object.keys(caller.headers ?? {}).map((name) => name.toLowerCase());
+  const ofAssertion = headerOfAssertion(caller.assertion);
+  const taken = [...fixed, ...ofCredentials];
+  return [
+    ...findTaken('headers', own, taken),
+    ...(ofAssertion === undefined ? [] : findTaken('assertion', [ofAssertion], [...taken, ...own])),
   ];
 }
 

@@ -174,6 +174,12 @@ const upstream = z
       .array(claimScopes)
       .optional()
       .describe('scopes granted by claims, such as those of a group; default: all'),
+    callerClaims: z
+      .array(z.string().min(1))
+      .default([])
+      .describe(
+        'claims that MCP servers learn about the caller, such as department; name, e-mail address, groups and roles come without being named',
+      ),
     checkSeconds: seconds(300, day, 'time after which the login is checked again, in the background'),
     graceSeconds: seconds(
       3_600,

@@ -102,6 +102,24 @@ export interface CallRow extends CallEntry {
   seq: number;
 }
 
+/**
+ * Returns a call as every database holds it: PostgreSQL holds no NUL in a text, and none of them holds half of a
+ * surrogate pair. The chain and the hours are over what is stored.
+ */
+export function toStorable(call: CallEntry): CallEntry {
+  const isStorable = Object.values(call).every((value) => typeof value !== 'string' || isPlain(value));
+  if (isStorable) return call;
+  const members = Object.entries(call).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value,
+  ]);
+  return Object.fromEntries(members) as CallEntry;
+}
+
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
 /** The seal of a batch of calls. Each covers its rows and the seal before it. */
 export interface CallSeal {
   /** Number of the batch, from 1 without gaps. */
@@ -166,8 +184,27 @@ export interface CallQuery {
   untilSeq?: number;
 }
 
-/** Where a page of calls continues: the last call of the page before. */
+/** The last call of a page, behind which the next page continues. */
 export type CallCursor = Pick<CallRow, 'at' | 'seq'>;
+
+/** A condition in the SQL of either database, with its values in the order of its `?`. */
+export type CallCondition = readonly [sql: string, ...values: (string | number)[]];
+
+/** Returns the conditions that the calls of a page meet. */
+export function conditionsOf(query: CallQuery, before?: CallCursor): CallCondition[] {
+  const { since, until, afterSeq, untilSeq, ...equal } = query;
+  const conditions: CallCondition[] = Object.entries(equal)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [`${callColumns[name as keyof typeof equal]} = ?`, value]);
+  // The index is of these calls alone, and SQLite compares its condition with the text of the query.
+  if (equal.outcome !== undefined && equal.outcome !== 'ok') conditions.push(["outcome <> 'ok'"]);
+  if (since !== undefined) conditions.push(['at >= ?', since]);
+  if (until !== undefined) conditions.push(['at < ?', until]);
+  if (afterSeq !== undefined) conditions.push(['seq > ?', afterSeq]);
+  if (untilSeq !== undefined) conditions.push(['seq <= ?', untilSeq]);
+  if (before) conditions.push(['(at, seq) < (?, ?)', before.at, before.seq]);
+  return conditions;
+}
 
 /** Columns by which calls are counted. */
 export const callGroups = [
@@ -213,7 +250,7 @@ export interface CallTimes {
   p99: number;
 }
 
-/** How calls are counted. */
+/** Options for counting calls. */
 export interface CallCounting {
   by: readonly CallGroup[];
   /** Maximum number of groups; the most frequent are returned. */
@@ -254,7 +291,7 @@ export function hoursOf(calls: readonly CallEntry[]): CallHour[] {
     const { at, route, backend, method, target, client, outcome, ms, bytesOut } = call;
     const hour = at - (at % hourMs);
     const group = { hour, route, backend: backend ?? '', method, target: target ?? '', client, outcome };
-    const key = JSON.stringify(Object.values(group));
+    const key = Object.values(group).join('\0');
     const empty = { calls: 0, ms: 0, bytesOut: 0, buckets: [...callBuckets, 0].map(() => 0) };
     const sum = hours.get(key) ?? { ...group, ...empty };
     sum.calls++;
@@ -287,6 +324,30 @@ export interface CallRetention {
   maxRows: number;
   /** Hours before this time are dropped, epoch milliseconds. */
   hoursBefore: number;
+}
+
+/** Batches that are read and calls that are dropped in one commit: small enough to not delay others. */
+export const droppedAtOnce = { batches: 500, calls: 1_000 } as const;
+
+/**
+ * Returns the oldest batches that are not kept, as many as one commit drops, and at least one.
+ * @param oldest seals in order
+ * @param lastSeq position of the newest call
+ */
+export function findDroppable(
+  oldest: readonly CallSeal[],
+  lastSeq: number,
+  { before, maxRows }: Pick<CallRetention, 'before' | 'maxRows'>,
+): CallSeal[] {
+  const dropped: CallSeal[] = [];
+  let calls = 0;
+  for (const seal of oldest) {
+    const isKept = seal.at >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
+    calls += seal.calls;
+    if (isKept || (dropped.length > 0 && calls > droppedAtOnce.calls)) break;
+    dropped.push(seal);
+  }
+  return dropped;
 }
 
 /**
@@ -327,5 +388,25 @@ export interface CallStore {
    * @returns false if there was none
    */
   leave(writer: string): Promise<boolean>;
+  /**
+   * Returns the position of an export, and keeps other processes from it for a time.
+   * @param name of the export
+   * @param writer names this process
+   * @returns undefined if another process has taken it
+   */
+  takeExport(
+    name: string,
+    writer: string,
+    nowMs: number,
+    leaseMs: number,
+  ): Promise<ExportPosition | undefined>;
+  /** Stores the position of an export that this process has taken. */
+  saveExport(name: string, writer: string, position: ExportPosition): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Positions of the last delivered call and audit event; 0 for none. */
+export interface ExportPosition {
+  calls: number;
+  audit: number;
 }

@@ -70,6 +70,8 @@ export interface SessionCaps {
  * have the session.
  */
 export interface McpSessionStore {
+  /** True if the database is a server: a write may fail while this process runs on. */
+  readonly isRemote: boolean;
   /** Stores a new session unless a cap is reached; the principal's own cap is checked first. */
   open(session: StoredSession, caps: SessionCaps): Promise<'opened' | 'principal_full' | 'full'>;
   /** Returns a session; undefined if there is none. */

@@ -2,7 +2,7 @@
 export interface NodeRow {
   /** Random id, new at each start. */
   id: string;
-  /** `host:port` at which other nodes reach it. */
+  /** `host:port` at which other nodes reach it; without a port, the name of the machine of a server that serves alone. */
   address: string;
   version: string;
   /** Epoch seconds. */
@@ -31,13 +31,18 @@ export const deadNodeSeconds = 86_400;
 
 /** The nodes of an installation, and the MCP sessions that each of them serves. */
 export interface NodeStore {
-  /** Records that a node is alive, and its present settings. */
-  beat(node: NodeRow): Promise<void>;
+  /**
+   * Renews the lease of a node, with its present settings. If the lease has ended, others may have taken its sessions: a new
+   * lease begins, and its remaining sessions are released.
+   * @returns false if a new lease has begun
+   * @throws AnotherServer if a lease cannot begin beside that of another server. On SQLite, the lock of servers refuses it
+   */
+  beat(node: NodeRow): Promise<boolean>;
   /** Removes a node and releases its sessions. */
   leave(id: string): Promise<void>;
-  /** Returns the nodes that are alive, the oldest first. */
+  /** Returns the nodes that are alive and have a port, the oldest first. */
   list(): Promise<NodeRow[]>;
-  /** Returns the nodes of the last day that have not left, with their sessions; the oldest first. */
+  /** Returns the nodes of the last day that have a port and have not left, with their sessions; the oldest first. */
   listAll(): Promise<ListedNode[]>;
   /**
    * Takes a session for a node, unless another one that is alive has it: of several concurrent takers one succeeds.

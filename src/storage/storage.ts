@@ -16,7 +16,7 @@ export interface Storage {
   audit: AuditStore;
   backendCredentials: BackendCredentialStore;
   backendObjects: BackendObjectStore;
-  /** Who called what. It may fail by itself: nothing else depends on it. */
+  /** The call ledger. It may fail by itself: nothing else depends on it. */
   calls: CallStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
@@ -49,9 +49,9 @@ export interface Storage {
    */
   sweepExpired(nowSeconds: number): Promise<number>;
   /**
-   * Notes that this process serves the installation. Undefined if nobody has to know.
+   * Notes that this process serves the installation. Undefined if the beats of `nodes` do.
    * @param hasPeers true if it and other processes forward requests to each other
-   * @returns takes the note back; the end of the process does as well
+   * @returns takes the note back, if it does not serve after all; the end of the storage or the process does as well
    * @throws StorageFault if another process serves the installation, and not both forward requests
    */
   beginServing?(hasPeers: boolean): () => void;
@@ -89,6 +89,20 @@ export class InstallationMoved extends StorageFault {
     super(
       `This installation has moved to ${movedTo}. Start servers and commands with the settings of that place; nothing was changed here.`,
     );
+  }
+}
+
+/** Another server serves the installation, and not both have a port for each other. */
+export class AnotherServer extends StorageFault {
+  override name = 'AnotherServer';
+  /** Changes each time that the other server renews its lease. */
+  readonly lease: string;
+
+  constructor(address: string, lease: string) {
+    super(
+      `Another server runs on this database (${address}). Stop it first, or set cluster.port for both: then each request reaches the server that has its session.`,
+    );
+    this.lease = lease;
   }
 }
 

@@ -222,6 +222,8 @@ export interface UpstreamSettings {
   accounts: AdmissionRules;
   /** Scopes that its claims grant; all scopes if absent. */
   grantScopes?: readonly ClaimScopes[] | undefined;
+  /** Claims that MCP servers learn about the caller. */
+  callerClaims?: readonly string[] | undefined;
   /** Time after which a link is checked again. */
   checkSeconds: number;
   /** Time for which the last result counts while the upstream is not reachable. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinCluster } from '../../src/cluster/node.ts';
 import type { NodeStore } from '../../src/storage/nodes.ts';
@@ -12,18 +13,19 @@ const now = () => Math.floor(Date.now() / 1000);
 
 /** A store of nodes in a real database, which a test can cut off. */
 async function startStore(...keys: string[]) {
-  const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+  const file = `${testFolder()}/gatehouse.db`;
+  const storage = openSqliteStorage(file);
   onTestFinished(() => storage.close());
   for (const key of keys) await storage.mcpSessions.open(session(key), wide);
-  const line = { isCut: false, isSilent: false };
+  const line = { isCut: false, isSilent: false, silence: Promise.withResolvers<boolean>() };
   const store: NodeStore = {
     ...storage.nodes,
     beat(node) {
-      if (line.isSilent) return new Promise<void>(() => undefined);
+      if (line.isSilent) return line.silence.promise;
       return line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node);
     },
   };
-  return { store, line, storage };
+  return { store, line, storage, file };
 }
 
 async function join(store: NodeStore, address: string, settingsHash = settled.settingsHash) {
@@ -44,9 +46,9 @@ describe('a node', () => {
     expect(await here.sessions.claim('s')).toBeUndefined();
     expect(await there.sessions.claim('s')).toBe(here.id);
     expect(await there.sessions.claim('no such session')).toBeUndefined();
-    expect(await there.ownerOf('s')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
-    expect(await here.ownerOf('s')).toBeUndefined();
-    expect(await here.ownerOf('t')).toBeUndefined();
+    expect(await there.ownerOf('s', 'ann')).toMatchObject({ id: here.id, address: '10.0.0.1:1' });
+    expect(await here.ownerOf('s', 'ann')).toBeUndefined();
+    expect(await here.ownerOf('t', 'ann')).toBeUndefined();
     expect(await there.find(here.id)).toMatchObject({ address: '10.0.0.1:1' });
     expect(await there.find(there.id)).toBeUndefined();
     expect(await there.find('nobody')).toBeUndefined();
@@ -63,10 +65,34 @@ describe('a node', () => {
       await join(store, '10.0.0.2:2'),
     ];
     await there.sessions.claim('s');
-    expect((await here.ownerOf('s'))?.id).toBe(there.id);
+    expect((await here.ownerOf('s', 'ann'))?.id).toBe(there.id);
     await there.leave();
     here.forgetOwner('s');
-    expect(await here.ownerOf('s')).toBeUndefined();
+    expect(await here.ownerOf('s', 'ann')).toBeUndefined();
+  });
+
+  it('asks the database for few made-up sessions of one sender, and still finds those of others', async () => {
+    const { store } = await startStore('s');
+    let asked = 0;
+    const counting: NodeStore = {
+      ...store,
+      ownerOf(key) {
+        asked++;
+        return store.ownerOf(key);
+      },
+    };
+    const [{ node: here }, { node: there }] = [
+      await join(counting, '10.0.0.1:1'),
+      await join(store, '10.0.0.2:2'),
+    ];
+    await there.sessions.claim('s');
+    for (let at = 0; at < 100; at++) expect(await here.ownerOf(`made up ${at}`, 'eve')).toBeUndefined();
+    expect(asked).toBeGreaterThan(10);
+    // Each second more are asked for: the loop takes far less than two.
+    expect(asked).toBeLessThan(70);
+    expect((await here.ownerOf('s', 'ann'))?.id).toBe(there.id);
+    // It is known now, also to the other sender.
+    expect((await here.ownerOf('s', 'eve'))?.id).toBe(there.id);
   });
 
   it('loses its sessions also if the database says nothing at all', async () => {
@@ -80,6 +106,7 @@ describe('a node', () => {
     line.isSilent = true;
     await expect.poll(() => isLost, { timeout: 8_000 }).toBe(true);
     expect(node.sessions.holds('s')).toBe(false);
+    line.silence.reject(new Error('timed out'));
   });
 
   it('that is cut off from the database serves no session after four seconds, and loses all, before another takes them', async () => {
@@ -129,6 +156,49 @@ describe('a node', () => {
     line.isCut = false;
     await expect.poll(() => node.isCurrent(), { timeout: 3_000 }).toBe(true);
     expect(node.sessions.holds('s')).toBe(false);
+  });
+
+  it('whose beat was stored late loses its sessions, although its own clock has noticed nothing', async () => {
+    const { store, file } = await startStore('s', 't');
+    const { node, warnings } = await join(store, '10.0.0.1:1');
+    for (const key of ['s', 't']) await node.sessions.claim(key);
+    let losses = 0;
+    let timesBack = 0;
+    node.sessions.onLost(() => losses++);
+    node.onBack(() => timesBack++);
+    const db = new Database(file);
+    onTestFinished(() => void db.close());
+    // As if the last beat had been stored too late: another node may have taken a session since.
+    db.exec(`UPDATE nodes SET beat_at_ms = 1; UPDATE mcp_sessions SET node_id = 'other' WHERE key = 's'`);
+    await expect.poll(() => [losses, timesBack], { timeout: 4_000 }).toEqual([1, 1]);
+    expect(node.isCurrent()).toBe(true);
+    expect(['s', 't'].map((key) => node.sessions.holds(key))).toEqual([false, false]);
+    expect(JSON.stringify(warnings)).toContain('cut off from the database');
+    // The other node is not alive.
+    expect(await node.sessions.claim('s')).toBeUndefined();
+    expect(node.sessions.holds('s')).toBe(true);
+  });
+
+  it('begins no new lease by a beat that was under way when it left', async () => {
+    const { store, storage } = await startStore();
+    const beats = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let count = 0;
+    const slow: NodeStore = {
+      ...store,
+      async beat(row) {
+        if (count++ === 0) return store.beat(row);
+        begun.resolve();
+        await beats.promise;
+        return store.beat(row);
+      },
+    };
+    const { node } = await join(slow, '10.0.0.1:1');
+    await begun.promise;
+    const left = node.leave();
+    beats.resolve();
+    await left;
+    expect(await storage.nodes.list()).toEqual([]);
   });
 
   it('says 503 of a session whose owner is gone each time it is asked for', async () => {

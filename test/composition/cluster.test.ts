@@ -1,14 +1,19 @@
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { composeBus, composeCluster } from '../../src/composition/cluster.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { parseSettings } from '../../src/options.ts';
-import type { NodeStore } from '../../src/storage/nodes.ts';
+import { leaseSeconds, type NodeStore } from '../../src/storage/nodes.ts';
+import { openPostgresStorage } from '../../src/storage/postgres/index.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
+import { connectTo, usePostgres } from '../storage/postgres/subject.ts';
 import { freePort } from '../support/free-port.ts';
+
+const server = usePostgres();
 
 async function composeOn(storage: Storage, input: object, environment: NodeJS.ProcessEnv = {}) {
   const settings = parseSettings(input);
@@ -40,9 +45,10 @@ async function compose(
 describe('the nodes of an installation', () => {
   it('are one process without a port for others: nothing is claimed and nothing forwarded', async () => {
     const { composed, storage } = await compose({});
-    const listener = (): void => undefined;
     expect(composed.peers).toBeUndefined();
-    expect(composed.serve(listener)).toBe(listener);
+    let served = 0;
+    composed.serve(() => served++)({} as IncomingMessage, {} as ServerResponse);
+    expect(served).toBe(1);
     expect(composed.findClientAddress({} as IncomingMessage)).toBe('192.0.2.1');
     await composed.close();
     expect(await storage.nodes.list()).toEqual([]);
@@ -68,22 +74,76 @@ describe('the nodes of an installation', () => {
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
   });
 
-  it('on one SQLite folder are refused unless each has a port for the others, and not while another one ends (FA-37)', async () => {
+  it('on one SQLite folder are refused unless each has a port for the others, and until the storage of the other is closed (FA-37)', async () => {
     const folder = testFolder();
     const alone = await compose({}, {}, folder);
     for (const cluster of [{}, { port: 0 }])
       await expect(compose(cluster, {}, folder)).rejects.toThrow(
         /^Another server runs on this data folder\. Stop it first, or set cluster\.port for both/,
       );
-    alone.composed.stopServing();
+    await alone.composed.close();
+    await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
+    await alone.storage.close();
     const next = await compose({ port: 0 }, {}, folder);
     const beside = await compose({ port: 0 }, {}, folder);
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    await alone.composed.close();
     await next.composed.close();
+    await next.storage.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
     await beside.composed.close();
-    await (await compose({}, {}, folder)).composed.close();
+    await beside.storage.close();
+    await (await compose({}, {}, folder)).composed.abandon();
+    await compose({}, {}, folder);
+  });
+
+  it('on one PostgreSQL database are refused unless each has a port for the others, until the only server has closed (FA-37)', async () => {
+    const url = await server().createDatabase();
+    const open = async (cluster: object) => {
+      const storage = await openPostgresStorage({ url });
+      onTestFinished(() => storage.close());
+      return composeOn(storage, { cluster });
+    };
+    const alone = await open({});
+    for (const cluster of [{}, { port: 0 }])
+      await expect(open(cluster)).rejects.toThrow(
+        /^Another server runs on this database .*cluster\.port for both/,
+      );
+    await alone.close();
+    const next = await open({ port: 0 });
+    const beside = await open({ port: 0 });
+    await expect(open({})).rejects.toThrow(/Another server/);
+    await Promise.all([next.close(), beside.close()]);
+    await open({});
+  });
+
+  it('on PostgreSQL start after one that was killed, once its lease is over', async () => {
+    const storage = await openPostgresStorage({ url: await server().createDatabase() });
+    onTestFinished(() => storage.close());
+    const row = { id: 'killed', version: '1', startedAt: 1, settingsHash: '', refusesFile: false };
+    await storage.nodes.beat({ ...row, address: 'web-1' });
+    const begunAt = performance.now();
+    await composeOn(storage, {});
+    expect(performance.now() - begunAt).toBeGreaterThan(leaseSeconds * 1000 - 1_000);
+  });
+
+  it('without a port refuse requests once another server has taken over, and probes say so', async () => {
+    const url = await server().createDatabase();
+    const storage = await openPostgresStorage({ url });
+    onTestFinished(() => storage.close());
+    const alone = await composeOn(storage, {});
+    const http = createServer(alone.serve((_, response) => void response.end('served')));
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void http.close());
+    const at = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    expect((await fetch(`${at}/mcp`)).status).toBe(200);
+    // As if the process had been paused for longer than its lease, and another one had started meanwhile.
+    const db = await connectTo(url);
+    await db.query(
+      `BEGIN; UPDATE nodes SET id = 'another', address = 'web-2', beat_at = beat_at + interval '1 minute'; COMMIT`,
+    );
+    await expect.poll(() => alone.isReplaced(), { timeout: 4_000 }).toBe(true);
+    expect((await fetch(`${at}/mcp`)).status).toBe(503);
+    expect((await fetch(`${at}/readyz`)).status).toBe(200);
   });
 
   it('leave nothing open if they cannot join: neither their port nor the folder is taken', async () => {

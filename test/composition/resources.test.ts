@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { composeResources, ownResources } from '../../src/composition/resources.ts';
+import { callerFields } from '../../src/oauth/caller-fields.ts';
 import { parseSettings } from '../../src/options.ts';
 import { readOwnServer } from '../../src/protected-server.ts';
 import { SettingsRefused } from '../../src/settings/issues.ts';
@@ -32,12 +33,17 @@ describe('the resources of an installation', () => {
     expect(resources[1]).toEqual({
       resource: `${issuer}/sse`,
       name: 'Notes',
+      learns: [...callerFields, 'claims'],
       scopes: { a: 'A.', b: 'B.' },
       baselineScopes: ['a'],
       dpopRequired: true,
       accessTokenFormat: 'jwt',
     });
-    expect(resources[3]).toMatchObject({ dpopRequired: true, baselineScopes: ['f'] });
+    expect(resources[3]).toMatchObject({
+      dpopRequired: true,
+      baselineScopes: ['f'],
+      learns: ['auth_time', 'amr'],
+    });
   });
 
   it('elsewhere take only bound tokens where the MCP endpoint does, unless an entry says otherwise (FA-16)', () => {
@@ -69,6 +75,14 @@ describe('the resources of an installation', () => {
       [`${issuer}/files/rest`, 'Files'],
     ]);
     expect(resources[3]).toMatchObject({ scopes: { f: 'F.' }, baselineScopes: ['f'] });
+  });
+
+  it('name the arguments of calls that the ledger keeps, unless there is no ledger', () => {
+    const recording = { arguments: 'full', keep: [], required: false } as const;
+    const kept = (settings: object) =>
+      composeResources(parseSettings(settings), [{ own, server, route: { recording } }])[0]?.keptArguments;
+    expect(kept({})).toBe('full');
+    expect(kept({ calls: { store: 'off' } })).toBeUndefined();
   });
 
   it('may not be set as living elsewhere', () => {

@@ -151,7 +151,7 @@ describe('heavy modules', () => {
 
   it('and of the server are not loaded by the commands of an operator, which are over in half a second', () => {
     const operates = /^src\/cli\/commands\/operator\//;
-    expect(sources.filter(({ path }) => operates.test(path))).toHaveLength(11);
+    expect(sources.filter(({ path }) => operates.test(path))).toHaveLength(12);
     const loaded = loadedBy((path) => operates.test(path));
     expect(
       ['oidc-provider', 'koa', '@modelcontextprotocol/server'].filter((one) => loaded.includes(one)),

@@ -54,8 +54,15 @@ export const rooms: readonly Room[] = [
   {
     name: 'cluster',
     doors: ['cluster/bus.ts', 'cluster/forwarding.ts', 'cluster/node.ts', 'cluster/relays.ts'],
-    may: ['crypto', 'storage', 'observability'],
+    may: ['collections', 'crypto', 'storage', 'observability'],
     mayTypesOf: ['gateway', 'mcp'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'ledger',
+    doors: ['ledger/index.ts'],
+    may: ['crypto', 'observability'],
+    mayTypesOf: ['mcp', 'storage'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
@@ -199,7 +206,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'protected-server.ts',
-    may: ['mcp', 'settings'],
+    may: ['mcp', 'oauth', 'settings'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   { name: 'notes-server.ts', may: ['mcp', 'protected-server.ts', 'storage'], neverPackages: nativePackages },
@@ -228,6 +235,8 @@ export const rooms: readonly Room[] = [
       'upstream',
       'app',
       'cluster',
+      'ledger',
+      'telemetry',
       ...doors,
       'options.ts',
       'settings',

@@ -2,9 +2,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { accountKeyPrefix, principalKey, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
+import { accountKeyPrefix, principalKey, readLogin, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
 
 const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
+
+describe('the login in the claims of a token', () => {
+  it('has a time and methods', () => {
+    expect(readLogin({ auth_time: 5, amr: ['pwd', 'otp'] })).toEqual({ authTime: 5, amr: ['pwd', 'otp'] });
+  });
+
+  it.each([
+    {},
+    { auth_time: '5', amr: 'pwd' },
+    { auth_time: 1.5, amr: ['pwd', 1] },
+    { auth_time: null, amr: {} },
+  ])('is absent if it is absent or malformed: %j', (claims) => expect(readLogin(claims)).toEqual({}));
+});
 
 describe('the key of a principal', () => {
   it('is the same for the same issuer, subject and client, whatever else the token says', () => {

@@ -52,11 +52,11 @@ describe('the setting for credentials', () => {
     ['Proxy-Authorization', 'is set by this server itself'],
     ['proxy-connection', 'is set by this server itself'],
     ['proxy-key', 'is set by this server itself'],
-    ['Cookie', 'is no place for a credential'],
-    ['Mcp-Tenant', 'is no place for a credential'],
+    ['Cookie', 'is no place for it'],
+    ['Mcp-Tenant', 'is no place for it'],
   ])('refuses a header that takes no credential, and says why and what to use: %s (T-159)', (header, why) => {
     expect(problemsOf({ apiKey: { as: { header } } }, server)).toContain(
-      `routes.notion.credentials.apiKey.as.header: ${header} ${why}: name the header in which the backend looks for the credential, such as authorization or x-api-key`,
+      `routes.notion.credentials.apiKey.as.header: ${header} ${why}: name the header that the backend reads, such as authorization or x-api-key`,
     );
   });
 

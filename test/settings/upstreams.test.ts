@@ -17,6 +17,7 @@ describe('the setting for upstreams', () => {
     expect(parseSettings({ upstreams: { work } }).upstreams.work).toEqual({
       ...work,
       authorizationParameters: {},
+      callerClaims: [],
       apiHosts: [],
       allowPrivateNetwork: false,
       login: true,

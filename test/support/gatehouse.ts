@@ -31,7 +31,8 @@ export interface RunningGatehouse {
   keys: DataFolder['keys'];
   keyRing: DataFolder['keyRing'];
   replaceRoutes: Gatehouse['replaceRoutes'];
-  stop(): Promise<void>;
+  /** @param patienceMs see `Gatehouse.close` */
+  stop(patienceMs?: number): Promise<void>;
 }
 
 /** The account every test gatehouse has. */
@@ -145,10 +146,10 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
       return change;
     },
     ...data,
-    async stop() {
+    async stop(patienceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      await Promise.all(nodes.map((node) => node.close()));
+      await Promise.all(nodes.map((node) => node.close(patienceMs)));
       await closed;
       await Promise.all(states.map(({ storage }) => storage.close()));
       if (given === undefined) await rm(folder, { recursive: true, force: true });

@@ -19,7 +19,7 @@ const finished: FinishedCall = {
   ...{ traceId: parent.traceId, ending: { kind: 'result' } },
 };
 
-function start(environment: Record<string, string>) {
+function start(environment: Record<string, string | undefined>) {
   const lines: unknown[] = [];
   const logger = { warn: (line: unknown) => lines.push(line), info: () => undefined };
   const tracing = startTracing({ environment, version: '1', logger });

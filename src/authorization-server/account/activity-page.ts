@@ -91,7 +91,13 @@ function sumTargets(counts: readonly CallCount[]): UsedTarget[] {
     const key = JSON.stringify([route, group.method, name]);
     const sum = sums.get(key) ?? { name, route, calls: 0, failed: 0, refused: 0, lastAt: 0 };
     sums.set(key, {
-      ...{ name, route, calls: sum.calls + calls, failed: sum.failed + failed, refused: sum.refused + refused },
+      ...{
+        name,
+        route,
+        calls: sum.calls + calls,
+        failed: sum.failed + failed,
+        refused: sum.refused + refused,
+      },
       lastAt: Math.max(sum.lastAt, Math.floor(lastAt / 1000)),
     });
   }

@@ -7,12 +7,15 @@ import {
 } from '../../crypto/call-chain.ts';
 import type { AuditStore } from '../../storage/audit.ts';
 import {
+  addToBuckets,
   type CallCount,
   type CallCounting,
   type CallEnd,
+  type CallHour,
   type CallQuery,
   type CallRow,
   type CallStore,
+  callBuckets,
   chainedValues,
 } from '../../storage/calls.ts';
 import type { RecordAction } from './recorded.ts';
@@ -45,6 +48,10 @@ export interface CallsParts {
   key: () => string;
   record: RecordAction;
 }
+
+/** Columns that the sums by hour have. */
+type HourGroup = 'route' | 'backend' | 'method' | 'target' | 'client' | 'outcome';
+type HourQuery = Pick<CallQuery, HourGroup | 'since' | 'until'>;
 
 const batchSize = 500;
 const maxFaults = 100;
@@ -125,7 +132,22 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
     },
     /** Counts calls, the most frequent groups first. */
     count: (query: CallQuery, counting: CallCounting): Promise<CallCount[]> => calls.count(query, counting),
-    hours: calls.hours,
+    /**
+     * Counts calls by the sums of their hours, which are kept longer than the calls. Percentiles are upper bounds.
+     * @param query reads the columns of the hours alone
+     */
+    async countHours(
+      query: HourQuery,
+      { by, limit }: Pick<CallCounting, 'limit'> & { by: readonly HourGroup[] },
+    ) {
+      const { since = 0, until = Number.MAX_SAFE_INTEGER, ...equal } = query;
+      const hours = (await calls.hours(since, until)).filter((hour) =>
+        Object.entries(equal).every(
+          ([name, value]) => value === undefined || hour[name as HourGroup] === value,
+        ),
+      );
+      return sumHours(hours, by).slice(0, limit);
+    },
     /**
      * Returns the kept arguments of a call, which is noted in the audit log.
      * @returns undefined if none were kept
@@ -134,7 +156,11 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
     async showArguments(seq: number): Promise<unknown> {
       const [row] = await calls.read({ afterSeq: seq - 1 }, 1);
       if (row?.seq !== seq || row.arguments === null) return undefined;
-      await record('calls.arguments_shown', { seq: String(seq), accountId: row.account, clientId: row.client });
+      await record('calls.arguments_shown', {
+        seq: String(seq),
+        accountId: row.account,
+        clientId: row.client,
+      });
       return JSON.parse(createArgumentsBox(key()).open(row.arguments, contextOfArguments(row))) as unknown;
     },
     /** Checks that no call was changed, removed or added, by the chain of batches and its marks in the audit log. */
@@ -147,4 +173,43 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
       }
     },
   };
+}
+
+/** Sums hours by columns, the most frequent groups first. */
+function sumHours(hours: readonly CallHour[], by: readonly HourGroup[]) {
+  const groups = new Map<string, CallHour[]>();
+  for (const hour of hours) {
+    const key = JSON.stringify(by.map((name) => hour[name]));
+    const others = groups.get(key);
+    if (others) others.push(hour);
+    else groups.set(key, [hour]);
+  }
+  const sums = [...groups.values()].map((group) => {
+    const [first] = group as [CallHour];
+    const count = (fits: (outcome: CallHour['outcome']) => boolean): number =>
+      group.reduce((sum, { outcome, calls }) => sum + (fits(outcome) ? calls : 0), 0);
+    const buckets = group.map((hour) => hour.buckets).reduce(addToBuckets);
+    return {
+      group: Object.fromEntries(by.map((name) => [name, first[name] === '' ? null : first[name]])),
+      calls: count(() => true),
+      failed: count((outcome) => outcome !== 'ok' && outcome !== 'refused'),
+      refused: count((outcome) => outcome === 'refused'),
+      firstAt: Math.min(...group.map(({ hour }) => hour)),
+      lastAt: Math.max(...group.map(({ hour }) => hour)),
+      bytesOut: group.reduce((sum, { bytesOut }) => sum + bytesOut, 0),
+      times: { p50: boundOf(buckets, 0.5), p95: boundOf(buckets, 0.95), p99: boundOf(buckets, 0.99) },
+    };
+  });
+  return sums.sort((a, b) => b.calls - a.calls);
+}
+
+/** Returns the bound of the bucket that a share of the calls did not exceed; null beyond the last bound. */
+function boundOf(buckets: readonly number[], share: number): number | null {
+  const all = buckets.reduce((sum, calls) => sum + calls, 0);
+  let seen = 0;
+  const at = buckets.findIndex((calls) => {
+    seen += calls;
+    return seen >= all * share;
+  });
+  return callBuckets[at] ?? null;
 }

@@ -60,9 +60,9 @@ export function createIntrospectionEndpoint(options: IntrospectionEndpointOption
   };
 }
 
-/** @see RFC 7662 section 2.2; RFC 9449 section 6.2 (`cnf`); RFC 8693 section 4.1 (`act`) */
+/** @see RFC 7662 section 2.2; RFC 9449 section 6.2 (`cnf`); RFC 8693 section 4.1 (`act`); RFC 9470 section 6.2 */
 function describeToken(issued: IssuedAccessToken, issuer: string): Record<string, unknown> {
-  const { subject, clientId, audience, scopes, issuedAt, expiresAt, keyThumbprint, actor } = issued;
+  const { subject, clientId, audience, scopes, issuedAt, expiresAt, keyThumbprint, actor, login } = issued;
   return {
     active: true,
     iss: issuer,
@@ -73,6 +73,7 @@ function describeToken(issued: IssuedAccessToken, issuer: string): Record<string
     iat: issuedAt,
     exp: expiresAt,
     ...(actor === undefined ? undefined : { act: actor }),
+    ...login,
     token_type: keyThumbprint === undefined ? 'Bearer' : 'DPoP',
     ...(keyThumbprint === undefined ? undefined : { cnf: { jkt: keyThumbprint } }),
   };

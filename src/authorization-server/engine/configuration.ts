@@ -23,7 +23,7 @@ import { type buildLogout, logoutPaths } from '../logout/logout-endpoints.ts';
 import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
 import { type ProtectedResource, type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
-import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
+import { extraClaims, isExchanged } from '../token-exchange/actor.ts';
 import { tolerate } from '../tolerances.ts';
 import type { Adapters } from './adapter.ts';
 import { sessionTtl } from './session-browser.ts';
@@ -198,7 +198,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       RefreshToken: (ctx) => withinGrant(ctx, lifetimes.refreshTokenSeconds),
     },
 
-    extraTokenClaims: (ctx) => actorClaim(ctx),
+    extraTokenClaims: (ctx) => extraClaims(ctx),
 
     findAccount: async (_ctx, id): Promise<Account | undefined> => {
       const account = await accounts.find(id);

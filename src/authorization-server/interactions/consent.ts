@@ -4,6 +4,7 @@ import { errors } from 'oidc-provider';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { grantKey } from '../engine/stored-rows.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
+import { listLearnedFacts } from '../learned-facts.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { type Choice, noteChoice, readChoice } from '../upstream-login/choice.ts';
@@ -91,6 +92,7 @@ export async function showConsent(
         ...(tools ? { tools: tools.byScope[scope] ?? [] } : undefined),
       })),
       freeTools: tools?.free ?? [],
+      learned: listLearnedFacts(resource, upstream.next ?? upstream.through),
       awaitsTools: listed === 'not_yet',
       hasEarlier: earlier.grantIds.length > 0 || earlier.mayHaveMore,
       time: asked.refreshes

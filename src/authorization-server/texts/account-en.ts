@@ -35,7 +35,8 @@ export const accountEn = {
 
   activity: {
     heading: (app: string) => `What ${app} did as you`,
-    introduction: (days: number) => `Calls of the last ${days} days. Arguments and results are not shown here.`,
+    introduction: (days: number) =>
+      `Calls of the last ${days} days. Arguments and results are not shown here.`,
     none: (days: number) => `This app made no calls in the last ${days} days.`,
     unavailable: 'The calls cannot be read at the moment. Try again later.',
     byTool: 'By tool',

@@ -94,6 +94,23 @@ export const en = {
     toolsNotYet:
       'The server has not listed its tools yet: it may still be starting. Reload this page in a moment to see them.',
     andMore: (names: Markup, more: number) => markup`${names} and ${more} more`,
+    /** Data about the user; each fits after "learns". */
+    learned: {
+      email: (_upstream: string) => 'your e-mail address',
+      name: (_upstream: string) => 'your name',
+      groups: (upstream: string) => `your groups and roles at ${upstream}`,
+      identity: (upstream: string) => `your user id at ${upstream}`,
+      claims: (upstream: string) => `other data about you at ${upstream}`,
+      login: (_upstream: string) => 'when and how you logged in',
+    },
+    learns: (server: Markup, facts: readonly string[]) =>
+      markup`${server} learns ${new Intl.ListFormat('en').format(facts)}.`,
+    keeps: {
+      redacted: (server: Markup) =>
+        markup`The operator keeps a record of each call to ${server}, with some of the values that the app sends.`,
+      full: (server: Markup) =>
+        markup`The operator keeps a record of each call to ${server}, with everything that the app sends.`,
+    },
     askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
     endEarlier: 'End what was allowed before',
     endEarlierDetail:

@@ -6,7 +6,7 @@ import type { AuditLog } from '../audit.ts';
 import { type GrantRequest, issueToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { grantScopes } from '../trusted-issuers/granted-scopes.ts';
-import { nameActor } from './actor.ts';
+import { nameActor, nameLogin } from './actor.ts';
 import { accessTokenType, type ExchangeRule, tokenExchangeGrant } from './exchange-rule.ts';
 
 /** Options of the grant. */
@@ -97,8 +97,9 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
 
     const server = await resourceServer(request, resource);
     const remaining = subject.expiresAt - now();
-    const { subject: accountId, grantId, actor } = subject;
+    const { subject: accountId, grantId, actor, login = {} } = subject;
     ctx.oidc.entity('Account', { accountId, claims: async () => ({ sub: accountId }) });
+    nameLogin(ctx, login);
     nameActor(ctx, { sub: client.clientId, ...(actor ? { act: actor } : undefined) });
     const token = new provider.AccessToken({
       accountId,

@@ -7,6 +7,7 @@ import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
 import { csrfToken } from '../interactions/form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from '../interactions/interaction.ts';
 import { redirectSeeOther, showPage } from '../interactions/page.ts';
+import { listLearnedFacts } from '../learned-facts.ts';
 import type { OperatorRelationOf } from '../operator-clients/operator-relation.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { offeredDurations, readDuration } from '../views/duration-choice.ts';
@@ -111,6 +112,7 @@ export async function showApprove(
       description: resource.scopes[scope] ?? scope,
       isAllowed: false,
     })),
+    learned: listLearnedFacts(resource, upstream),
     time: asked.refreshes
       ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }
       : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },

@@ -1,3 +1,4 @@
+import type { LearnedFacts } from '../learned-facts.ts';
 import type { Texts } from '../texts/texts.ts';
 import { type AnswerTarget, type DescribedTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from './client-summary.ts';
@@ -28,6 +29,8 @@ export interface ConsentPage {
   scopes: readonly AskedScope[];
   /** Tools that need no scope, so that any app that is allowed can use them. */
   freeTools: readonly string[];
+  /** Data about the user that the server learns. */
+  learned: LearnedFacts;
   /** True if the server has not listed its tools yet. */
   awaitsTools?: boolean;
   /** True if an app with this identifier has access by an earlier consent. */
@@ -87,6 +90,25 @@ ${place}</div>`;
 ${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
+/** Renders the data about the user that the server learns, and the data of calls that the operator keeps. */
+export function renderLearned(
+  texts: Texts,
+  { learned: { facts, label, kept }, resourceName }: Pick<ConsentPage, 'learned' | 'resourceName'>,
+): Markup {
+  const { learned, learns, keeps } = texts.consent;
+  const server = markup`<bdi>${displayText(resourceName)}</bdi>`;
+  const list = facts.map((fact) => learned[fact](displayText(label)));
+  return markup`${
+    facts.length > 0 &&
+    markup`<p class="muted">${learns(server, list)}</p>
+`
+  }${
+    kept &&
+    markup`<p class="muted">${keeps[kept](server)}</p>
+`
+  }`;
+}
+
 /** Renders the facts about a request beside its scopes and its target: its purpose and its client. */
 export function renderFacts(
   texts: Texts,
@@ -144,7 +166,7 @@ ${
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 ${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}${page.awaitsTools === true && markup`<p class="muted">${words.toolsNotYet}</p>\n`}
-${renderDurationChoice(texts, page.time)}
+${renderLearned(texts, page)}${renderDurationChoice(texts, page.time)}
 ${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}${
   page.next !== undefined &&
   page.nextScopes !== undefined &&

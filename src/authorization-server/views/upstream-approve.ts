@@ -1,7 +1,8 @@
+import type { LearnedFacts } from '../learned-facts.ts';
 import type { Texts } from '../texts/texts.ts';
 import { type AnswerTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, quotedClientName } from './client-summary.ts';
-import { renderFacts, renderIdentity } from './consent.ts';
+import { renderFacts, renderIdentity, renderLearned } from './consent.ts';
 import { displayText } from './display-text.ts';
 import { type AccessTime, renderDurationChoice } from './duration-choice.ts';
 import { renderLayout } from './layout.ts';
@@ -21,6 +22,8 @@ export interface UpstreamApprovePage {
   /** Target of the response to this authorization request. */
   answer: AnswerTarget;
   scopes: readonly AskedScope[];
+  /** Data about the user that the server learns. */
+  learned: LearnedFacts;
   time: AccessTime;
   upstream: { name: string; label: string; scopes: readonly string[] };
 }
@@ -58,7 +61,7 @@ ${
 <input type="hidden" name="csrf" value="${page.csrf}">
 <input type="hidden" name="upstream" value="${page.upstream.name}">
 ${renderScopes(texts, page.scopes, [], false)}
-${renderDurationChoice(texts, page.time)}
+${renderLearned(texts, page)}${renderDurationChoice(texts, page.time)}
 <dl>
 <dt>${words.asked(label)}</dt>
 <dd>${words.askedNothing}${

@@ -27,10 +27,33 @@ export function withListChanges<Answer extends Message & { result?: Record<strin
   return { ...answer, result: { ...result, capabilities: listsOf(result.capabilities) } };
 }
 
-/** Removes `_meta.auth` from a message of a caller: only the gateway may set it (B7-17). */
-export function withoutCallerAuth<M extends Message>(message: M): M {
-  const meta = message.params?._meta as Record<string, unknown> | undefined;
-  if (meta === undefined || !Object.hasOwn(meta, 'auth')) return message;
-  const { auth: _auth, ...rest } = meta;
-  return { ...message, params: { ...message.params, _meta: rest } };
+/** Member of `_meta` with the assertion about the caller. */
+const assertionMember = 'mcp-gatehouse/caller-assertion';
+
+/** Members of `_meta` that only the gateway may set. */
+const ownMembers = ['auth', assertionMember] as const;
+
+/**
+ * Removes the members of `_meta` that only the gateway may set from a message of a client: nobody can speak for another
+ * caller (B7-17).
+ */
+export function withoutCallerAuth<M extends Message & { result?: unknown }>(message: M): M {
+  const { params, result } = message;
+  const cleaned = withoutOwnMembers(params);
+  if (cleaned !== params) return { ...message, params: cleaned };
+  const given = withoutOwnMembers(result);
+  return given === result ? message : { ...message, result: given };
+}
+
+function withoutOwnMembers<Holder>(holder: Holder): Holder {
+  const meta = isRecord(holder) ? holder._meta : undefined;
+  if (!isRecord(meta) || !ownMembers.some((name) => Object.hasOwn(meta, name))) return holder;
+  const kept = Object.entries(meta).filter(([name]) => !(ownMembers as readonly string[]).includes(name));
+  return { ...holder, _meta: Object.fromEntries(kept) };
+}
+
+/** Adds an assertion about its caller to a request. */
+export function withAssertion<M extends Message>(request: M, assertion: string): M {
+  const meta = request.params?._meta as Record<string, unknown> | undefined;
+  return { ...request, params: { ...request.params, _meta: { ...meta, [assertionMember]: assertion } } };
 }

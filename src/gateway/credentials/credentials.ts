@@ -6,6 +6,8 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 export interface Credentials {
   /** Headers of each request, by their names in lower case. */
   headers?: Readonly<Record<string, string>>;
+  /** Returns further headers for one request, such as an assertion; called for each request. */
+  freshHeaders?: () => Readonly<Record<string, string>>;
   /** Environment variables of a process. */
   env?: Readonly<Record<string, string>>;
   /** Members of `_meta.auth` of each request (Rest, B7-16). */

@@ -243,10 +243,13 @@ const everybody = '';
  */
 export class Discoveries {
   readonly #nowMs: () => number;
+  readonly #isPersonal: boolean;
   readonly #kept = new Map<string, { result: Record<string, unknown>; until: number }>();
 
-  constructor(nowMs: () => number) {
+  /** @param isPersonal true if no response is for everybody, whatever the server says */
+  constructor(nowMs: () => number, isPersonal = false) {
     this.#nowMs = nowMs;
+    this.#isPersonal = isPersonal;
   }
 
   /** Returns a kept response for a caller, with its remaining time. */
@@ -263,7 +266,7 @@ export class Discoveries {
   keep({ authInfo }: Caller, result: Record<string, unknown>): void {
     const { ttlMs, cacheScope } = result;
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return;
-    const key = cacheScope === 'public' ? everybody : principalKey(authInfo);
+    const key = cacheScope === 'public' && !this.#isPersonal ? everybody : principalKey(authInfo);
     this.#kept.delete(key);
     this.#kept.set(key, { result, until: this.#nowMs() + Math.min(ttlMs, longestMs) });
     const [oldest] = this.#kept.keys();

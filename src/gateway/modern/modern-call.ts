@@ -194,7 +194,11 @@ export class ModernListening {
       method: listenMethod,
       params: { notifications: filter, _meta: meta },
     };
-    this.#stop = link.send(request, { caller: about.caller, parameters: [] }, this.#hearing);
+    this.#stop = link.send(
+      withoutCallerAuth(request),
+      { caller: about.caller, parameters: [] },
+      this.#hearing,
+    );
   }
 
   readonly #hearing: ModernHearing = {

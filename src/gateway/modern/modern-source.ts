@@ -41,6 +41,8 @@ interface ModernSourceOptions {
   believedMs?: number;
   /** True if callers of 2026-07-28 are served in the older revisions if the server speaks both. */
   prefersLegacy?: boolean;
+  /** True if the server learns who calls: nothing it answers is shared by callers. */
+  isPersonal?: boolean;
   nowMs?: () => number;
 }
 
@@ -52,8 +54,8 @@ interface ModernSourceOptions {
 export function createModernSource(options: ModernSourceOptions): ServerSource {
   const { name, legacy, link, worked, noteFailure, startMs, nowMs = () => performance.now() } = options;
   const { probeMs = startMs / 5 } = options;
-  const { patienceMs, believedMs, prefersLegacy = false } = options;
-  const discoveries = new Discoveries(nowMs);
+  const { patienceMs, believedMs, prefersLegacy = false, isPersonal = false } = options;
+  const discoveries = new Discoveries(nowMs, isPersonal);
   const eras = new Eras({
     ...{ link, discoveries, probeMs, nowMs },
     ...(patienceMs !== undefined && { patienceMs }),

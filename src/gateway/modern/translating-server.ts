@@ -73,9 +73,10 @@ export class TranslatingServer implements McpLike {
     }
   }
 
+  /** Returns the sender of a message, whose data may be newer than that of the owner. */
   #callerOf(extra: MessageExtraInfo | undefined): Caller {
     const { authInfo } = extra ?? {};
-    return callerFor(this.#authInfo ?? (authInfo && callerOf({ authInfo })));
+    return callerFor(authInfo ? callerOf({ authInfo }) : this.#authInfo);
   }
 
   #request(request: RequestMessage, caller: Caller): void {

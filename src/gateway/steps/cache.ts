@@ -8,6 +8,8 @@ import { type Answer, lists, type Next, type Passing, type Step } from './step.t
 export interface CacheLimits extends KeepingLimits {
   /** Lifetime of lists of older revisions, which declare none; not cached by default. */
   listMs?: number | undefined;
+  /** True if the server learns who calls: no result is for everybody, whatever the server says. */
+  isPersonal?: boolean | undefined;
 }
 
 /** Methods whose results may be cached (C6-07). */
@@ -72,7 +74,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
       note(notKept, keys.shared);
       return 'not kept';
     }
-    const isPublic = era === 'modern' && result.cacheScope === 'public';
+    const isPublic = era === 'modern' && result.cacheScope === 'public' && limits.isPersonal !== true;
     notKept.delete(keys.shared);
     if (isPublic) note(knownPublic, keys.shared);
     else knownPublic.delete(keys.shared);

@@ -48,8 +48,10 @@ export interface StepsOptions {
   name: string;
   /** True if one server serves everybody, by URL or as one process. */
   isOneForAll: boolean;
-  /** True if processes differ by account. */
+  /** True if processes differ by account, or if the server learns who calls. */
   isPersonal: boolean;
+  /** True if the server learns who calls: no cached response is for everybody. */
+  isToldCaller?: boolean | undefined;
   policy: Policy;
   cache: Keeping;
   /** Storage for pins of definitions; nothing is pinned without it. */
@@ -137,7 +139,10 @@ export function createSteps(options: StepsOptions): Steps {
   const pinned = pins && new DefinitionPins(pins);
   const pinning = pinned && { pins: pinned, onChange: policy.onToolChange, logger };
   const checks = new ArgumentChecks();
-  const cache = createCache({ ...keeping, listMs: secondsToMs(keeping.listSeconds) }, nowMs);
+  const cache = createCache(
+    { ...keeping, listMs: secondsToMs(keeping.listSeconds), isPersonal: options.isToldCaller },
+    nowMs,
+  );
   const stopHearing = credentials?.onChange((account) => cache.forgetAccount(accountKeyPrefix(account)));
   const list: Step[] = [
     ...(options.ownership ? [options.ownership] : []),

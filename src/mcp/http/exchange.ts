@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { TraceContext } from '../../observability/trace-context.ts';
-import type { RecordedCalls } from '../calls.ts';
+import type { Message } from '../protocol.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { JsonReply, Refusal } from './refusal.ts';
 
@@ -23,11 +24,32 @@ export interface Exchange {
   /** Length of the body, once it was read. */
   bytes?: number;
   /** The calls of the body; absent if it has none. */
-  calls?: RecordedCalls;
+  calls?: ExchangeCalls;
   /** Called once the trace of the request is known. */
   onTrace?: (trace: Pick<TraceContext, 'traceId' | 'spanId'>) => void;
   /** The body once it was read, if another process may have to answer the request. */
   sent?: Buffer;
+}
+
+/** The calls of a body on their way into the ledger. Each is recorded once. */
+export interface ExchangeCalls {
+  /** Runs the handling of one message of the body, so that notes are added to its record. */
+  runMessage(message: Message, work: () => void): void;
+  /**
+   * Takes the response to a request, and sends it.
+   * @param send called once; later if the record must be durable first
+   * @param refusal reason if the response is a refusal
+   */
+  answer(message: Message, send: (message: Message) => void, refusal?: string): void;
+  /**
+   * Takes the responses to the requests of a body. Calls without a response were cancelled.
+   * @returns the responses to send
+   */
+  answerAll(messages: readonly Message[]): Promise<Message[]>;
+  /** The client cancelled a request, or nobody waits for its response. */
+  cancel(id: RequestId): void;
+  /** Nobody waits for the other responses of the body. */
+  cancelRest(): void;
 }
 
 /** The body of a POST: the messages, and the JSON they were read from. */

@@ -11,16 +11,26 @@ import type { JsonRpcError, Seal } from '../protocol.ts';
 /** A stored stream, with its events after a position. */
 export type KeptStream = StoredStream & { events: StoredEvent[] };
 
+/** Outcome of a write: `refused` if the session is gone, or another process has it. */
+export type LogOutcome = 'stored' | 'failed' | 'refused';
+
+/** An event on its way to the storage. */
+export interface AppendedEvent {
+  /** False if the event itself is too large to be stored. */
+  isKept: boolean;
+  /** Present if the event may be sent only then: with its id if it is stored, and not at all if it is refused. */
+  written?: Promise<LogOutcome>;
+}
+
 /** Writes the events of one session to the storage. */
 export interface EventLog {
-  /** Stores a stream. Resolves when it is stored, or failed to be. */
-  open(stream: StoredStream): Promise<void>;
+  /** Stores a stream. */
+  open(stream: StoredStream): Promise<LogOutcome>;
   /**
    * Stores an event. In the place of a response over the limit, an error is stored.
    * @param isHeard true if a client listens; without a listener, a response over the limit is lost, and logged
-   * @returns true if the event itself is stored
    */
-  append(event: StoredEvent, isHeard?: boolean): boolean;
+  append(event: StoredEvent, isHeard?: boolean): AppendedEvent;
   /** Removes a stream. */
   close(stream: string): void;
   /** Resolves once everything written so far is stored, or failed to be. */
@@ -34,7 +44,7 @@ export interface EventLog {
 
 /** Options of event logs. */
 export interface EventLogOptions {
-  store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
+  store: Pick<McpSessionStore, 'isRemote' | 'openStream' | 'append' | 'closeStream' | 'resume'>;
   retention: EventRetention;
   seal: Seal;
   /** Id of the client whose session it is, for the log. */
@@ -63,9 +73,9 @@ function isKept(key: string): boolean {
 }
 
 /**
- * Creates the log of one session's events. Writes go to the storage in order, and in the background: a listener gets an
- * event at once. Events that come during a write share the next one. Events lost in a crash were not acknowledged; their
- * calls count as unanswered. Events are sealed, because they contain personal results of tools.
+ * Creates the log of one session's events. Writes go to the storage in order, and in the background: if the database is
+ * local, a listener gets an event at once. Events that come during a write share the next one. Events lost in a crash were
+ * not acknowledged; their calls count as unanswered. Events are sealed, because they contain personal results of tools.
  * @param key of the session in the storage
  */
 export function createEventLog(
@@ -73,31 +83,33 @@ export function createEventLog(
   { store, retention, seal, client, now, logger }: EventLogOptions,
 ): EventLog {
   /** Events that wait for their write, while others may still join them. */
-  let waiting: StoredEvent[] | undefined;
+  let waiting: { events: StoredEvent[]; written: Promise<LogOutcome> } | undefined;
   /** Length of all events that wait for a write, in characters. */
   let unwritten = 0;
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
 
   const contextOf = (stream: string, position: number): string =>
     JSON.stringify(['event', key, stream, position]);
-  const inTurn = (write: () => Promise<unknown>): Promise<void> => {
-    last = last.then(write).then(
-      () => undefined,
+  const inTurn = (write: () => Promise<unknown>): Promise<LogOutcome> => {
+    const written = last.then(write).then(
+      (isOurs) => (isOurs === false ? ('refused' as const) : ('stored' as const)),
       (error: unknown) => {
         logger.warn({ err: error }, 'an event of an MCP session could not be kept; it cannot be resumed');
+        return 'failed' as const;
       },
     );
-    return last;
+    last = written;
+    return written;
   };
   /** Other writes keep their order: no later event joins a batch before them. */
-  const inOrder = (write: () => Promise<unknown>): Promise<void> => {
+  const inOrder = (write: () => Promise<unknown>): Promise<LogOutcome> => {
     waiting = undefined;
     return inTurn(write);
   };
-  const keep = async (events: StoredEvent[]): Promise<void> => {
-    if (waiting === events) waiting = undefined;
+  const keep = async (events: StoredEvent[]): Promise<boolean> => {
+    if (waiting?.events === events) waiting = undefined;
     const length = events.reduce((sum, { data }) => sum + data.length, 0);
-    await store.append(key, events, retention, now()).finally(() => {
+    return store.append(key, events, retention, now()).finally(() => {
       unwritten -= length;
     });
   };
@@ -113,25 +125,25 @@ export function createEventLog(
           { client, bytes: event.data.length },
           'an MCP answer is lost: it is too large to be kept',
         );
-      if (isTooLarge && answers === undefined) return false;
+      if (isTooLarge && answers === undefined) return { isKept: false };
       const text = isTooLarge
         ? JSON.stringify({ jsonrpc: '2.0', id: parseExact(answers ?? 'null').value, error: notKept })
         : event.data;
       const data = seal.seal(text, contextOf(event.stream, event.position));
       unwritten += data.length;
       const sealed = { ...event, data, ...(answers !== undefined && isKept(answers) && { answers }) };
-      if (waiting) waiting.push(sealed);
+      if (waiting) waiting.events.push(sealed);
       else {
         const events = [sealed];
-        waiting = events;
-        void inTurn(() => keep(events));
+        waiting = { events, written: inTurn(() => keep(events)) };
       }
-      return !isTooLarge;
+      const { written } = waiting;
+      return { isKept: !isTooLarge, ...(store.isRemote && { written }) };
     },
     close(stream) {
       void inOrder(() => store.closeStream(key, stream));
     },
-    stored: () => last,
+    stored: () => last.then(() => undefined),
     async resume(stream, after) {
       await last;
       const kept = await store.resume(key, stream, after);

@@ -70,8 +70,10 @@ export interface SessionRegistry {
   endByKey(key: string): Promise<void>;
   /** Ends sessions that were unused for too long, and forgets old events. */
   sweep(): Promise<void>;
-  /** Ends the sessions' own streams. Running calls continue. */
-  endStreams(): void;
+  /** Returns whether this process holds a session, by its id. */
+  holds(id: string): boolean;
+  /** Ends the sessions' own streams. Sessions without running calls are released to other processes, if there are any. */
+  drain(): void;
   /** Returns the number of sessions this process holds. */
   held(): number;
   /** Releases all sessions. They stay in the storage. */
@@ -79,6 +81,9 @@ export interface SessionRegistry {
 }
 
 const sweepIntervalMs = 60_000;
+
+/** Pause between the looks whether calls of a session have ended, while the process stops, in milliseconds. */
+const drainLookMs = 100;
 
 const serverEnded: JsonRpcError = {
   code: errorCodes.internalError,
@@ -303,6 +308,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
   }, sweepIntervalMs);
   sweeper.unref();
+  let draining: NodeJS.Timeout | undefined;
+  const releaseQuiet = (): void => {
+    for (const session of [...held.values()]) if (!session.hasCalls) void release(session);
+  };
   const unwatch = watchSessions({
     store,
     held: () => [...held.values()].map(({ key }) => key),
@@ -376,10 +385,15 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     endByKey,
     sweep,
     held: () => held.size,
-    endStreams() {
+    holds: (id) => held.has(id),
+    drain() {
       for (const { streams } of held.values()) streams.release();
+      if (!ownership) return;
+      releaseQuiet();
+      draining = setInterval(releaseQuiet, drainLookMs);
     },
     async close() {
+      clearInterval(draining);
       clearInterval(sweeper);
       unwatch();
       forgetRegistry();

@@ -5,7 +5,7 @@ import type { AccessWatch, EventStream, Exchange } from '../http/exchange.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { Message } from '../protocol.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, LogOutcome } from './event-log.ts';
 
 /** Prefix of the names of the session's own streams, unlike those of POSTs. */
 const ownPrefix = 'own-';
@@ -130,7 +130,9 @@ export class SessionStreams {
     const listener = this.#open(exchange);
     for (const { data, position: at } of missed) listener.send(data, formatEventId(name, at));
     const last = events.at(-1)?.position ?? position;
-    held.flush(listener, (id) => (parseEventId(id)?.position ?? 0) > last);
+    await live?.settled();
+    // An event without an id is not stored.
+    held.flush(listener, (id) => id === undefined || (parseEventId(id)?.position ?? 0) > last);
     if (!held.isWhole) {
       listener.end();
       return undefined;
@@ -143,7 +145,7 @@ export class SessionStreams {
       await this.#sendWaiting(own);
     } else if (live && this.#begun.has(name)) live.attach(listener);
     else if (live) listener.end();
-    else this.#answerOwed(listener, name, owed, last);
+    else await this.#answerOwed(listener, name, owed, last);
     return undefined;
   }
 
@@ -192,15 +194,25 @@ export class SessionStreams {
   }
 
   /** Sends errors for the calls that an ended process left unanswered, once for all listeners. */
-  #answerOwed(listener: EventStream, stream: string, owed: readonly string[], last: number): void {
+  async #answerOwed(
+    listener: EventStream,
+    stream: string,
+    owed: readonly string[],
+    last: number,
+  ): Promise<void> {
     const unanswered = this.#answered.has(stream) ? [] : owed;
     if (unanswered.length > 0) this.#answered.add(stream);
-    unanswered.forEach((answers, index) => {
+    const errors = unanswered.map((answers, index) => {
       const data = JSON.stringify({ jsonrpc: '2.0', id: parseExact(answers).value, error: interrupted });
       const position = last + index + 1;
-      this.#log.append({ stream, position, data, answers });
-      listener.send(data, formatEventId(stream, position));
+      const { written } = this.#log.append({ stream, position, data, answers });
+      return { data, position, written };
     });
+    for (const { data, position, written } of errors) {
+      const outcome = await written;
+      if (outcome !== 'refused')
+        listener.send(data, outcome === 'failed' ? undefined : formatEventId(stream, position));
+    }
     listener.end();
   }
 }
@@ -213,9 +225,10 @@ function isRequest(data: string): boolean {
 /** Maximum length of the buffer, in characters. A longer stream ends, and its client reconnects for the stored events. */
 const maxHeldLength = 1_000_000;
 
-/** Buffers the events of a stream until its listener is ready. */
+/** Buffers the events of a stream until its listener is ready. Events that come later go to the listener. */
 export class BufferedEvents implements EventStream {
-  #events: { data: string; id: string }[] = [];
+  #events: { data: string; id: string | undefined }[] = [];
+  #sendOn: ((data: string, id: string | undefined) => void) | undefined;
   #length = 0;
   #isOpen = true;
 
@@ -228,7 +241,11 @@ export class BufferedEvents implements EventStream {
     return this.#length <= maxHeldLength;
   }
 
-  send(data: string, id = ''): void {
+  send(data: string, id?: string): void {
+    if (this.#sendOn) {
+      this.#sendOn(data, id);
+      return;
+    }
     this.#length += data.length;
     if (this.isWhole) this.#events.push({ data, id });
     else this.#isOpen = false;
@@ -247,11 +264,14 @@ export class BufferedEvents implements EventStream {
   onClose(): void {}
 
   /**
-   * Sends the buffered events.
+   * Sends the buffered events, and those that come later.
    * @param isNew returns true for the id of an event that the listener does not have yet
    */
-  flush(listener: EventStream, isNew: (id: string) => boolean): void {
-    for (const { data, id } of this.#events) if (isNew(id)) listener.send(data, id);
+  flush(listener: EventStream, isNew: (id: string | undefined) => boolean): void {
+    this.#sendOn = (data, id) => {
+      if (isNew(id)) listener.send(data, id);
+    };
+    for (const { data, id } of this.#events) this.#sendOn(data, id);
     this.#events = [];
   }
 }
@@ -262,15 +282,16 @@ const retryMs = 1000;
 /**
  * A stream of a session: every message becomes an event in the log, and goes to the listener. It outlives the connection
  * of its listener (B3-06, B3-09). Events are sent once the stream is stored, so that a client can resume with an event id
- * even if the process is killed in the next moment.
+ * even if the process is killed in the next moment; without an id if it cannot be stored.
  */
 export class SessionStream {
   readonly name: string;
   readonly #log: EventLog;
   #position = 0;
   #listener: EventStream | undefined;
-  /** Events to send once the stream is stored; undefined afterwards. */
-  #held: (() => void)[] | undefined = [];
+  /** Sends in their order; the first ones wait until the log has written. */
+  readonly #sends: PendingSend[] = [];
+  #isStored = false;
 
   /**
    * @param name unique in the session
@@ -279,11 +300,12 @@ export class SessionStream {
   constructor(name: string, log: EventLog, owed: readonly string[]) {
     this.name = name;
     this.#log = log;
-    void log.open({ stream: name, owed }).then(() => {
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      for (const send of held) send();
-    });
+    this.#inOrder(
+      (outcome) => {
+        this.#isStored = outcome === 'stored';
+      },
+      log.open({ stream: name, owed }),
+    );
   }
 
   /** True if a client reads the stream. */
@@ -301,7 +323,7 @@ export class SessionStream {
   prime(): void {
     const id = formatEventId(this.name, this.#position);
     this.#toListener((listener) => {
-      listener.send('', id);
+      if (this.#isStored) listener.send('', id);
       listener.retry(retryMs);
     });
   }
@@ -315,14 +337,18 @@ export class SessionStream {
     const release = isCounted ? this.#listener?.park(message) : undefined;
     const data = JSON.stringify(isCounted && !release ? heldBytesError(message) : message);
     const event = { stream: this.name, position: ++this.#position, data };
-    const isKept = this.#log.append(answers === undefined ? event : { ...event, answers }, this.isHeard);
+    const { isKept, written } = this.#log.append(
+      answers === undefined ? event : { ...event, answers },
+      this.isHeard,
+    );
     const id = formatEventId(event.stream, event.position);
     // A client that is cut off returns for the stored event. If the event is not stored, the client gets an error instead.
     const instead = isKept || answers === undefined ? undefined : JSON.stringify(heldBytesError(message));
-    this.#toListener((listener) => {
+    this.#toListener((listener, outcome = this.#isStored ? 'stored' : 'failed') => {
       release?.();
-      listener.send(event.data, id, undefined, instead);
-    });
+      if (outcome !== 'refused')
+        listener.send(event.data, outcome === 'stored' ? id : undefined, undefined, instead);
+    }, written);
   }
 
   /** Stores the requests without a response, after others were cancelled. */
@@ -342,12 +368,45 @@ export class SessionStream {
     this.#listener = undefined;
   }
 
-  #toListener(send: (listener: EventStream) => void): void {
-    const listener = this.#listener;
-    if (!listener) return;
-    if (this.#held) this.#held.push(() => send(listener));
-    else send(listener);
+  /** Resolves once everything written so far is sent. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => this.#inOrder(() => resolve()));
   }
+
+  #toListener(
+    send: (listener: EventStream, outcome?: LogOutcome) => void,
+    written?: Promise<LogOutcome>,
+  ): void {
+    const listener = this.#listener;
+    if (listener) this.#inOrder((outcome) => send(listener, outcome), written);
+  }
+
+  /** Sends after all earlier sends, and once the log has written. */
+  #inOrder(send: PendingSend['send'], written?: Promise<LogOutcome>): void {
+    const pending: PendingSend = { send, isReady: written === undefined };
+    this.#sends.push(pending);
+    void written?.then((outcome) => {
+      pending.isReady = true;
+      pending.outcome = outcome;
+      this.#sendReady();
+    });
+    this.#sendReady();
+  }
+
+  #sendReady(): void {
+    while (this.#sends[0]?.isReady) {
+      const next = this.#sends.shift();
+      next?.send(next.outcome);
+    }
+  }
+}
+
+/** A send of a stream that may have to wait for the log. */
+interface PendingSend {
+  send: (outcome?: LogOutcome) => void;
+  isReady: boolean;
+  /** Outcome of the write that it has waited for. */
+  outcome?: LogOutcome;
 }
 
 /** Position of an event: its stream within the session, and its number. */

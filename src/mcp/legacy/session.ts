@@ -92,9 +92,14 @@ export class Session implements Listener {
     return this.#isEnded;
   }
 
+  /** True if a request runs. */
+  get hasCalls(): boolean {
+    return this.#running.size > 0;
+  }
+
   /** True if a request runs or a stream is open. */
   get isInUse(): boolean {
-    return this.#running.size > 0 || this.streams.openCount > 0;
+    return this.hasCalls || this.streams.openCount > 0;
   }
 
   /** The server behind it. */

@@ -34,21 +34,27 @@ export function registerTools(server: McpServer, notes: NoteStore, now: () => nu
     {
       title: 'Who am I',
       description:
-        'Says which account and client this connection acts for, its scopes, and when its access ends.',
+        'Says which account and client this connection acts for, its scopes, and when its access ends. E-mail address and names are told if they are known.',
       inputSchema: z.object({}),
       outputSchema: z.object({
         account: z.string(),
+        email: z.string().optional(),
+        name: z.string().optional(),
         client: z.string(),
+        clientName: z.string().optional(),
         scopes: z.array(z.string()),
         expiresAt: z.string().describe('end of the access token, ISO 8601'),
       }),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     (_input, context) => {
-      const { subject, clientId, scopes, expiresAt } = callerOf(context);
+      const { subject, email, displayName, clientId, client, scopes, expiresAt } = callerOf(context);
       return answer({
         account: subject,
+        ...(email !== undefined && { email }),
+        ...(displayName !== undefined && { name: displayName }),
         client: clientId,
+        ...(client?.name !== undefined && { clientName: client.name }),
         scopes: [...scopes],
         expiresAt: new Date(expiresAt * 1000).toISOString(),
       });

@@ -134,7 +134,7 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
 export interface LocalEndpointOptions {
   source: ServerSource;
   /** The account of the host, with every scope of the server: the user who starts this process owns its data. */
-  account: { id: string; scopes: readonly string[] };
+  account: { id: string; email?: string | undefined; scopes: readonly string[] };
   /** Methods that the server's code opened; none by default. */
   methods?: OpenMethods;
   /** Issuer of the accounts. */
@@ -162,6 +162,7 @@ export function createLocalEndpoint(options: LocalEndpointOptions): StdioEndpoin
   const authInfo: AuthInfo = {
     issuer,
     subject: account.id,
+    ...(account.email !== undefined && { email: account.email, emailVerified: false }),
     clientId: localClientId,
     scopes: account.scopes,
     audience: resource,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setBounded } from '../../collections/caches.ts';
-import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { type AuthInfo, readLogin } from '../../oauth/auth-info.ts';
 import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
@@ -150,6 +150,7 @@ function describeCaller(answer: JwtPart, issuer: string, resource: string): Auth
     audience: resource,
     expiresAt: Number(answer.exp),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
+    ...readLogin(answer),
   });
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { headerNamePattern, isOwnHeader } from '../../oauth/headers.ts';
+import { remoteCallerSettings } from './caller.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -39,6 +40,7 @@ export const remoteBackendSettings = z.strictObject({
     )
     .default({})
     .describe('headers of every request to it'),
+  caller: remoteCallerSettings,
   maxConnections: z
     .int()
     .min(2)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { variableName } from '../credentials.ts';
+import { stdioCallerSettings } from './caller.ts';
 
 const whole = (least: number, most: number) => z.int().min(least).max(most).optional();
 
@@ -40,6 +41,7 @@ export const stdioBackendSettings = z.strictObject({
     .describe(
       'sharing of a process: only by the requests of one account with one client that belong to no session; by all sessions and clients of an account; or by everybody, for programs that keep no user data and send no requests to their client',
     ),
+  caller: stdioCallerSettings,
   idleSeconds: z
     .int()
     .min(1)

@@ -2,6 +2,7 @@ import { KeyFileFault } from '../../crypto/key-file.ts';
 import type { KeySet } from '../../crypto/key-schedule.ts';
 import { createSealedBox, SealBroken } from '../../crypto/sealed-box.ts';
 import { InstallationMoved } from '../storage.ts';
+import { findServer } from './connection/change-marks.ts';
 import type { Database, Statements } from './connection/database.ts';
 import type { Writer } from './connection/writer.ts';
 
@@ -41,22 +42,6 @@ export async function checkInstallation(
 export async function requireNotMoved(db: Pick<Statements, 'row'>): Promise<void> {
   const found = await db.row<{ movedTo: string | null }>('SELECT moved_to AS "movedTo" FROM installation');
   if (typeof found?.movedTo === 'string') throw new InstallationMoved(found.movedTo);
-}
-
-/**
- * Identifies the server and its timeline, which a promoted standby and a restored server have anew. Undefined if the user
- * may not ask, or what speaks the protocol has no such thing.
- */
-export async function findServer(db: Pick<Statements, 'row'>): Promise<string | undefined> {
-  try {
-    const found = await db.row<{ server: string }>(
-      `SELECT system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server
-         FROM pg_control_system()`,
-    );
-    return found?.server;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

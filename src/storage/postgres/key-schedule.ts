@@ -43,13 +43,18 @@ export function createScheduleBox(
   };
 }
 
+/** Reads the keys of an installation as they are stored. */
+export async function readSealed(db: Pick<Statements, 'row'>): Promise<Buffer | undefined> {
+  return (await db.row<Row>(find))?.sealed;
+}
+
 /** Reads the keys of an installation. @throws KeyFileFault if the master key does not open them */
 export async function readSchedule(
   db: Pick<Statements, 'row'>,
   masterKey: SealingKey,
   now: () => number,
 ): Promise<KeySchedule> {
-  return createScheduleBox(masterKey, now).open((await db.row<Row>(find))?.sealed);
+  return createScheduleBox(masterKey, now).open(await readSealed(db));
 }
 
 /** Pause between two requests for the master key after the keys were sealed under another one, in milliseconds. */

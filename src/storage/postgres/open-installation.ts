@@ -59,6 +59,9 @@ export async function findDatabaseUrl(
 /** Reads a secret from a variable, a file or the output of a program. */
 async function readSecret(source: SecretSource, env: NodeJS.ProcessEnv, setting: string): Promise<string> {
   if ('env' in source) {
+    // A secret in the place of the name must not be quoted.
+    if (!/^[A-Za-z_]\w*$/.test(source.env) || parseMasterKey(source.env))
+      throw new StorageFault(`${setting}: env takes the name of a variable, and not its value.`);
     const value = env[source.env];
     if (value === undefined || value === '')
       throw new StorageFault(`${setting}: the variable ${source.env} is not set.`);

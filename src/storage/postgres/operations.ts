@@ -3,13 +3,14 @@ import { keysAt } from '../../crypto/key-schedule.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
 import { removeIssued } from '../issued.ts';
 import { StorageFault } from '../storage.ts';
+import { findServer } from './connection/change-marks.ts';
 import { type ConnectionOptions, createStatements } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { type MigrationOptions, migrate } from './connection/migrate.ts';
 import { createWriterWithin } from './connection/writer.ts';
 import { holdDatabase } from './held-database.ts';
-import { checkInstallation, findServer, requireNotMoved } from './installation.ts';
-import { createScheduleBox, readSchedule } from './key-schedule.ts';
+import { checkInstallation, requireNotMoved } from './installation.ts';
+import { createScheduleBox, readSchedule, readSealed } from './key-schedule.ts';
 import { type AppendAudit, createAuditStore } from './stores/audit.ts';
 
 /** Options of {@link acceptDatabase}. */
@@ -36,13 +37,17 @@ export async function acceptDatabase({
   ...options
 }: RecoveryOptions): Promise<void> {
   try {
-    await migrate(options, { ...options, mustExist: true });
+    const now = Math.floor(Date.now() / 1000);
+    // A database that is refused is not upgraded.
+    const sealed = await readHeld(options, keepLogins);
+    const key = await masterKey();
+    createScheduleBox(key, () => now).open(sealed);
+    await migrate(options, options);
     const client = await holdDatabase(options, { exclusively: !keepLogins });
     try {
       const db = createStatements(client, { pooled: true });
       await requireNotMoved(db);
-      const now = Math.floor(Date.now() / 1000);
-      const keys = keysAt(await readSchedule(db, await masterKey(), () => now), now);
+      const keys = keysAt(await readSchedule(db, key, () => now), now);
       const writer = createWriterWithin(client);
       await checkInstallation(db, writer, keys);
       const { appendWithin } = createAuditStore(db, writer, keys);
@@ -58,6 +63,22 @@ export async function acceptDatabase({
     }
   } catch (error) {
     throw toOpeningFault(error);
+  }
+}
+
+/**
+ * Holds the database for a moment only: a program may take its time to print the master key, and servers wait meanwhile.
+ * @returns the sealed keys
+ * @throws StorageFault if the database cannot be accepted
+ */
+async function readHeld(options: ConnectionOptions, keepLogins: boolean): Promise<Buffer | undefined> {
+  const client = await holdDatabase(options, { exclusively: !keepLogins });
+  try {
+    const db = createStatements(client, { pooled: true });
+    await requireNotMoved(db);
+    return await readSealed(db);
+  } finally {
+    await client.end();
   }
 }
 
@@ -82,14 +103,16 @@ export async function rewrapKeys({
   ...options
 }: RewrapOptions): Promise<boolean> {
   try {
-    if (masterKey.key === newMasterKey.key)
-      throw new StorageFault('The new master key is the present one. Nothing was changed.');
     const client = await holdDatabase(options, { exclusively: false });
     try {
       const db = createStatements(client, { pooled: true });
       await requireNotMoved(db);
       const now = (): number => Math.floor(Date.now() / 1000);
       if (await opens(readSchedule(db, newMasterKey, now))) return false;
+      if (masterKey.key === newMasterKey.key)
+        throw new StorageFault(
+          'The old and the new master key are the same, and the keys are sealed under another one. Name the place of the old one in storage.masterKey; nothing was changed.',
+        );
       const schedule = await readSchedule(db, masterKey, now);
       const keys = keysAt(schedule, now());
       const writer = createWriterWithin(client);
@@ -100,7 +123,12 @@ export async function rewrapKeys({
         await note(appendWithin);
       });
       await readSchedule(db, newMasterKey, now);
-      await client.query('COMMIT');
+      await client.query('COMMIT').catch((cause: unknown) => {
+        throw new StorageFault(
+          'The connection to PostgreSQL was lost during the commit: either master key may be the valid one. Run the command again with the same keys, it says which.',
+          { cause },
+        );
+      });
       return true;
     } finally {
       await client.end();

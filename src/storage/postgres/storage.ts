@@ -24,6 +24,7 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
+import { openCallStore } from './stores/calls.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
@@ -50,7 +51,7 @@ export interface PostgresOptions extends ConnectionOptions, Omit<MigrationOption
   masterKey: (isNew: boolean) => Promise<SealingKey>;
   /** Returns the time in epoch seconds; default is the system clock. */
   now?: () => number;
-  /** Called with a sentence if the server may lack acknowledged commits, as after a failover. */
+  /** Called with a sentence if the server may lack acknowledged commits, as after a failover; also while it is open. */
   onOtherServer?: ((sentence: string) => void) | undefined;
 }
 
@@ -65,11 +66,11 @@ export async function openPostgres({
   onOtherServer,
   ...options
 }: PostgresOptions): Promise<PostgresInstallation> {
-  const connections = await connect(options);
+  const connections = await connect(options, () => onOtherServer?.(otherServer));
   try {
     const isNew = !(await holdsKeys(connections.db));
     const keyRing = openKeyRing(await openKeySchedule(connections, { masterKey, isNew, now }), now);
-    const storage = await createStorage(connections, keyRing.keys);
+    const storage = await createStorage(connections, options, keyRing.keys);
     if (!(await isAcceptedServer(connections.db))) onOtherServer?.(otherServer);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
@@ -86,7 +87,7 @@ export async function openPostgres({
 export async function openPostgresStorage(options: ConnectionOptions, keys?: KeySet): Promise<Storage> {
   const connections = await connect(options);
   try {
-    return await createStorage(connections, keys);
+    return await createStorage(connections, options, keys);
   } catch (error) {
     await connections.close();
     throw toOpeningFault(error);
@@ -94,7 +95,7 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
 }
 
 const otherServer =
-  'PostgreSQL runs on another server or timeline than before, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
+  'PostgreSQL runs on another server or timeline than before, or lacks commits that it had, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
 
 /** The connections of a node. */
 interface Connections {
@@ -106,12 +107,15 @@ interface Connections {
   close: () => Promise<void>;
 }
 
-async function connect(options: ConnectionOptions & MigrationOptions): Promise<Connections> {
+async function connect(
+  options: ConnectionOptions & MigrationOptions,
+  onSetBack?: () => void,
+): Promise<Connections> {
   const db = openPool(options);
   try {
     await migrate(options, options);
     await requireNotMoved(db);
-    const marks = await watchChangeMarks(db);
+    const marks = await watchChangeMarks(db, onSetBack);
     const writer = createWriter(options, marks);
     const counting = openPool({ ...options, poolSize: counterConnections }, 'written');
     const close = async (): Promise<void> => {
@@ -129,12 +133,14 @@ async function connect(options: ConnectionOptions & MigrationOptions): Promise<C
 
 async function createStorage(
   { db, counting, writer, marks, close }: Connections,
+  options: ConnectionOptions,
   keys?: KeySet,
 ): Promise<Storage> {
   if (keys) await checkInstallation(db, writer, keys);
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const cacheRows = createRowCache(marks);
   const { removeEnded, ...counters } = createCounterStore(counting);
+  const calls = openCallStore(options, keys ?? { audit: '' });
   const sweep = createSweeper(writer);
   return {
     accounts: createAccountStore(db, writer, cacheRows),
@@ -142,6 +148,7 @@ async function createStorage(
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     backendObjects: createBackendObjectStore(db, writer, marks),
+    calls,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
     counters,
@@ -163,7 +170,10 @@ async function createStorage(
         inOneFlight: true,
       }),
     sweepExpired: async (nowSeconds) => (await sweep(nowSeconds)) + (await removeEnded()),
-    close,
+    async close() {
+      await calls.close();
+      await close();
+    },
   };
 }
 

@@ -66,6 +66,7 @@ export function openSqliteStorage(
   const foreignCommits = watchDataVersion(db);
   const cacheRows = createRowCache(db, foreignCommits);
   const calls = createCallStore(ledgerBeside(file), keys ?? { audit: '' });
+  const servingLock = createServingLock(`${file}.serving`);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer, cacheRows),
@@ -101,12 +102,13 @@ export function openSqliteStorage(
     },
     probeWrite: () => writer.write(() => void countProbe.run()),
     sweepExpired: createSweeper(db, writer),
-    beginServing: createServingLock(`${file}.serving`),
+    beginServing: servingLock.take,
     exclusively: (work) => writer.write(work),
     async close() {
       await writer.idle();
       await calls.close();
       db.close();
+      servingLock.end();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../src/authorization-server/texts/en.ts';
+import { zhCn } from '../../../src/authorization-server/texts/zh-cn.ts';
 import { type ConsentPage, renderConsent } from '../../../src/authorization-server/views/consent.ts';
 import { hostile, pageStructure, tagWith } from './page-structure.ts';
 
@@ -20,6 +21,7 @@ const page: ConsentPage = {
     { scope: 'notes:write', description: 'Change your notes', isAllowed: false },
   ],
   freeTools: [],
+  learned: { facts: [], label: '' },
   hasEarlier: false,
   time: { choices: ['hour', 'day', 'revoked'], longestSeconds: 180 * 86_400 },
   switchAccountAction: '/interaction/i1/switch',
@@ -36,6 +38,34 @@ describe('renderConsent', () => {
     expect(renderConsent(en, { ...page, awaitsTools: true })).toContain(words);
     expect(renderConsent(en, { ...page, awaitsTools: false })).not.toContain(words);
     expect(renderConsent(en, page)).not.toContain(words);
+  });
+
+  it('says what the server learns about the user, before the decision; nothing if it learns nothing', () => {
+    const learned = { facts: ['email', 'groups', 'login'], label: 'Work' } as const;
+    const words =
+      'learns your e-mail address, your groups and roles at Work, and when and how you logged in.';
+    const form = decisionForm(renderConsent(en, { ...page, learned }));
+    expect(form).toContain(`<bdi>Team notes</bdi> ${words}`);
+    expect(form.indexOf(words)).toBeLessThan(form.indexOf('value="allow"'));
+    expect(renderConsent(en, page)).not.toContain(' learns ');
+    expect(renderConsent(zhCn, { ...page, learned })).toContain(
+      '将获知您的电子邮箱、您在 Work 的群组与角色、您登录的时间与方式。',
+    );
+    const structureFor = (label: string) =>
+      pageStructure(renderConsent(en, { ...page, learned: { ...learned, label } }));
+    expect(structureFor(hostile)).toEqual(structureFor('Work'));
+  });
+
+  it.each([
+    ['redacted', 'with some of the values that the app sends', '包括应用发送的部分内容'],
+    ['full', 'with everything that the app sends', '包括应用发送的全部内容'],
+  ] as const)('says that the operator keeps arguments of calls (%s), before the decision', (kept, english, chinese) => {
+    const learned = { facts: [], label: '', kept } as const;
+    const form = decisionForm(renderConsent(en, { ...page, learned }));
+    expect(form.indexOf(english)).toBeGreaterThan(0);
+    expect(form.indexOf(english)).toBeLessThan(form.indexOf('value="allow"'));
+    expect(renderConsent(zhCn, { ...page, learned })).toContain(chinese);
+    expect(renderConsent(en, page)).not.toContain('keeps a record');
   });
 
   it('names the upstream somebody came through, and the one that is asked next', () => {
@@ -194,6 +224,7 @@ describe('renderConsent', () => {
         { scope: hostile, description: hostile, isAllowed: true },
       ],
       freeTools: [hostile],
+      learned: { facts: ['groups'], label: hostile },
       hasEarlier: true,
       time: page.time,
       switchAccountAction: hostile,
@@ -206,6 +237,7 @@ describe('renderConsent', () => {
         { scope: 'b', description: 'B', isAllowed: true },
       ],
       freeTools: ['b'],
+      learned: { facts: ['groups'], label: 'a' },
       hasEarlier: true,
     };
     expect(pageStructure(renderConsent(en, attacked))).toEqual(pageStructure(renderConsent(en, ordinary)));

@@ -16,6 +16,7 @@ const page: UpstreamApprovePage = {
   resource: 'https://notes.example/mcp',
   answer: { redirectUri: 'http://127.0.0.1:33418/callback' },
   scopes: [{ scope: 'notes:read', description: 'Read your notes', isAllowed: false }],
+  learned: { facts: ['email', 'name'], label: 'Work' },
   time: { choices: ['hour', 'revoked'], longestSeconds: 86_400 },
   upstream: { name: 'work', label: 'Work', scopes: ['openid', 'email'] },
 };
@@ -30,6 +31,7 @@ describe('renderUpstreamApprove', () => {
       'Requested from Work',
       'openid email',
       'Nothing is sent to <strong>Work</strong> before you continue here',
+      'learns your e-mail address and your name.',
       'name="csrf" value="csrf-1"',
       'name="upstream" value="work"',
     ])

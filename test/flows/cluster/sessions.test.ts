@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { obtainTokens } from '../../support/oauth.ts';
 import { startNodes, type TestNodes } from '../../support/postgres/nodes.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
+import { untilServed } from '../../support/postgres/process-nodes.ts';
 import { openSession, toolCall } from '../restart/support/session.ts';
 import { makeSlowServer } from '../restart/support/slow-server.ts';
 
@@ -103,6 +104,33 @@ describe('a session of two nodes', () => {
     expect(await session.call('echo', { said: 'still here' })).toMatchObject({
       result: { content: [{ text: 'still here' }] },
     });
+  });
+
+  it('without a running call goes to the other node as soon as its own begins to stop, and a call that runs takes its cancellation', async () => {
+    const two = await startTwo();
+    two.balancer.only(portOf(two, 0));
+    const [idle, busy] = [await openSession(two), await openSession(two)];
+    two.balancer.only(portOf(two, 1));
+    const running = await busy.postForStream(
+      toolCall(1, 'slow', { label: 'cancelled', ms: 60_000 }, { progressToken: 1 }),
+    );
+    await running.until(({ method }) => method === 'notifications/progress');
+    let isStopped = false;
+    const stopped = two.nodes[0]?.stop(60_000).then(() => {
+      isStopped = true;
+    });
+    const { response } = await untilServed(idle, toolCall(1, 'echo', { said: 'elsewhere' }));
+    expect(await response.json()).toMatchObject({ result: { content: [{ text: 'elsewhere' }] } });
+    const refused = await busy.post(toolCall(2, 'echo', { said: 'new' }));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(isStopped).toBe(false);
+    const cancelled = await busy.post({
+      ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
+      params: { requestId: 1 },
+    });
+    expect(cancelled.status).toBe(202);
+    await running.rest();
+    await stopped;
   });
 });
 

@@ -107,11 +107,13 @@ describe('an exchange of tokens', () => {
     const { tokens } = await obtainTokens(gatehouse);
     const first = (await expectTokens(await exchange(tokens.access_token))).access_token;
     const second = (await expectTokens(await exchange(first, {}, 'api'))).access_token;
-    expect(await introspect(first)).toMatchObject({ active: true, act: { sub: 'notes' } });
+    const login = { auth_time: expect.any(Number), amr: ['pwd'] };
+    expect(await introspect(first)).toMatchObject({ active: true, act: { sub: 'notes' }, ...login });
     expect(await introspect(second)).toMatchObject({
       active: true,
       client_id: 'api',
       act: { sub: 'api', act: { sub: 'notes' } },
+      ...login,
     });
   });
 

@@ -94,7 +94,7 @@ describe('an installation that moves to PostgreSQL and back', () => {
     ]);
     expect([used.code, used.stderr]).toEqual([
       exitCodes.cannotServe,
-      expect.stringContaining('The database is in use by a server or command on 127.0.0.1.'),
+      expect.stringContaining('The database is in use by a server on '),
     ]);
     expect(existsSync(join(folder, 'third/data'))).toBe(false);
     await server.stop();

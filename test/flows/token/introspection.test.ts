@@ -62,6 +62,8 @@ describe.each(['jwt', 'opaque'] as const)('introspection of tokens in the format
       aud: files.resource,
       scope: 'files:read',
       token_type: 'Bearer',
+      auth_time: expect.any(Number),
+      amr: ['pwd'],
     });
     expect(answer.sub).toMatch(/^[\w-]{10,}$/);
     expect(answer.exp - nowSeconds).toBeGreaterThan(290);

@@ -48,6 +48,7 @@ describe('an access token for a resource that lives elsewhere', () => {
       iat: expect.any(Number),
       exp: Number(payload.iat) + 300,
       auth_time: expect.any(Number),
+      amr: ['pwd'],
     });
     expect(Number(payload.auth_time)).toBeGreaterThanOrEqual(before);
     expect(tokens.expires_in).toBe(300);

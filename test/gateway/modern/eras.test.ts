@@ -253,6 +253,13 @@ describe('kept discoveries', () => {
       expect(discoveries.find(bob)).toBeUndefined();
     });
 
+    it('is kept for nobody else at a server that knows who calls, even if it is public', () => {
+      const discoveries = new Discoveries(() => 0, true);
+      discoveries.keep(ann, result({ ttlMs: 1000, cacheScope: 'public' }));
+      expect(discoveries.find(ann)).toBeDefined();
+      expect(discoveries.find(bob)).toBeUndefined();
+    });
+
     it('is kept for an hour at most, and not where it says so or says nothing', () => {
       const { discoveries, passMs } = start();
       for (const ttlMs of [0, -1, undefined, 'long']) discoveries.keep(ann, result({ ttlMs }));

@@ -14,6 +14,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TranslatingServer } from '../../../src/gateway/modern/translating-server.ts';
 import { connectSharedServer } from '../../../src/mcp/modern/shared-server.ts';
 import type { Backend, ChangeListener, SubscriptionFilter } from '../../../src/mcp/protocol.ts';
+import { toSdkAuthInfo } from '../../../src/mcp/sdk/caller.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 import { createAskingServer, type Memory } from '../../support/backend/asking-server.ts';
@@ -76,6 +77,22 @@ async function connectV1(server: TranslatingServer, capabilities: object): Promi
 }
 
 describe('a server of 2026-07-28 alone, for a client of an older revision', () => {
+  it('gets the sender of each message as its caller, and the owner if the message names none', async () => {
+    const { backend } = await start();
+    const callers: unknown[] = [];
+    const begin: Backend['begin'] = (call) => {
+      callers.push(call.caller.authInfo.displayName);
+      return backend.begin(call);
+    };
+    const server = new TranslatingServer({ ...backend, begin }, { ...authInfoWith(), displayName: 'Ada' });
+    const idle = async () => undefined;
+    await server.connect({ start: idle, send: idle, close: idle });
+    const authInfo = toSdkAuthInfo({ ...authInfoWith(), displayName: 'Ada Lovelace' });
+    server.take({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authInfo });
+    server.take({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
+    expect(callers).toEqual(['Ada Lovelace', 'Ada']);
+  });
+
   it('answers initialize with what it discovers, in the revision that was asked for (C3-03)', async () => {
     const { server } = await start();
     const client = await connectV1(server, {});

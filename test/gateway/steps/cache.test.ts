@@ -84,6 +84,16 @@ describe('answers of 2026-07-28', () => {
     expect(asked()).toBe(2);
   });
 
+  it('are for nobody else at a server that knows who calls, even if it says that they are public (T-158, C6-08)', async () => {
+    const { gives, result, asked } = start({ isPersonal: true });
+    gives((subject) => good({ whose: subject, cacheScope: 'public' }));
+    for (const subject of ['ann', 'bob', 'ann', 'bob'])
+      expect(await result(subject)).toMatchObject({ whose: subject });
+    expect(asked()).toBe(2);
+    const both = await Promise.all(['cy', 'di'].map((subject) => result(subject)));
+    expect(both).toMatchObject([{ whose: 'cy' }, { whose: 'di' }]);
+  });
+
   it('are kept by question: method and parameters, whatever stands in _meta; a call that goes on is none', async () => {
     const { gives, result, asked } = start();
     gives(() => good({}));

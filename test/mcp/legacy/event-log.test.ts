@@ -6,12 +6,13 @@ import type { StoredEvent } from '../../../src/storage/mcp-sessions.ts';
 const retention = { maxEvents: 10, maxBytes: 1000 };
 const event = (position: number): StoredEvent => ({ stream: 's', position, data: '{}' });
 
-function createLog(append: (events: readonly StoredEvent[]) => Promise<void>) {
+function createLog(append: (events: readonly StoredEvent[]) => Promise<unknown>, isRemote = false) {
   const lines: string[] = [];
   const log = createEventLog('k', {
     store: {
+      isRemote,
       openStream: async () => true,
-      append: (_key, events) => append(events).then(() => true),
+      append: (_key, events) => append(events).then((isOurs) => isOurs !== false),
       closeStream: async () => undefined,
       resume: async (_key, stream) => ({ stream, owed: [], events: [] }),
     },
@@ -59,6 +60,7 @@ test('no event overtakes the opening of its stream: what it answers would stay o
   const writes: string[] = [];
   const log = createEventLog('k', {
     store: {
+      isRemote: false,
       openStream: async (_key, { stream }) => writes.push(`open ${stream}`) > 0,
       append: async (_key, events) => writes.push(events.map(({ stream }) => stream).join(' ')) > 0,
       closeStream: async (_key, stream) => void writes.push(`close ${stream}`),
@@ -69,7 +71,7 @@ test('no event overtakes the opening of its stream: what it answers would stay o
     now: () => 1,
     logger: createLogger('silent'),
   });
-  const say = (stream: string): boolean => log.append({ stream, position: 1, data: '{}', answers: '1' });
+  const say = (stream: string): unknown => log.append({ stream, position: 1, data: '{}', answers: '1' });
   void log.open({ stream: 'a', owed: ['1'] });
   say('a');
   void log.open({ stream: 'b', owed: ['1'] });
@@ -79,4 +81,18 @@ test('no event overtakes the opening of its stream: what it answers would stay o
   say('b');
   await log.resume('b', 0);
   expect(writes).toEqual(['open a', 'a', 'open b', 'b a', 'close a', 'b']);
+});
+
+test('the outcome of a write to a remote database is known of each event; a local one is not waited for', async () => {
+  const outcomes = [true, new Error('away'), false];
+  const write = async (): Promise<boolean> => {
+    const next = outcomes.shift();
+    if (next instanceof Error) throw next;
+    return next !== false;
+  };
+  const { log } = createLog(write, true);
+  for (const [position, outcome] of ['stored', 'failed', 'refused'].entries()) {
+    expect(await log.append(event(position + 1)).written).toBe(outcome);
+  }
+  expect(createLog(write).log.append(event(1))).toEqual({ isKept: true });
 });

@@ -43,9 +43,10 @@ describe('a token only its issuer can read', () => {
     expect(await verifier.verify('a token')).toEqual(caller);
     expect(await verifier.verify('a token')).toEqual(caller);
     server.routes['POST /introspect'] = {
-      json: { ...active(), token_type: 'DPoP', cnf: { jkt: 'thumbprint' } },
+      json: { ...active(), token_type: 'DPoP', cnf: { jkt: 'thumbprint' }, auth_time: 5, amr: ['pwd'] },
     };
-    expect(await verifier.verify('another')).toEqual({ ...caller, keyThumbprint: 'thumbprint' });
+    const bound = { ...caller, keyThumbprint: 'thumbprint', authTime: 5, amr: ['pwd'] };
+    expect(await verifier.verify('another')).toEqual(bound);
     expect(server.requests).toHaveLength(2);
     const [first] = server.requests;
     expect(first?.headers.authorization).toBe(`Basic ${btoa('file%3Aserver:a+secret%2B%25')}`);

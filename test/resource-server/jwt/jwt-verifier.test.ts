@@ -27,6 +27,8 @@ describe('a JWT access token', () => {
     expect(await verifier.verify(await issuer.sign())).toEqual(caller);
     const bound = await issuer.sign({ claims: { cnf: { jkt: 'thumbprint' } } });
     expect(await verifier.verify(bound)).toEqual({ ...caller, keyThumbprint: 'thumbprint' });
+    const ofLogin = await issuer.sign({ claims: { auth_time: 5, amr: ['pwd'] } });
+    expect(await verifier.verify(ofLogin)).toEqual({ ...caller, authTime: 5, amr: ['pwd'] });
   });
 
   it.each<[string, TokenChoice]>([

@@ -82,6 +82,20 @@ export function describeNodes(open: OpenStorage): void {
         .toBe('claimed');
     });
 
+    it('find out if their lease had ended: then a new one begins, and their sessions are free', async () => {
+      const { nodes } = await start('s', 't');
+      expect([await nodes.beat(node('a')), await nodes.beat(node('a'))]).toEqual([false, true]);
+      for (const key of ['s', 't']) await nodes.claimSession(key, 'a');
+      await expect
+        .poll(() => nodes.list(), { timeout: leaseSeconds * 1000 + 3000, interval: 100 })
+        .toEqual([]);
+      await nodes.beat(node('b'));
+      expect(await nodes.claimSession('s', 'b')).toBe('claimed');
+      expect([await nodes.beat(node('a')), await nodes.beat(node('a'))]).toEqual([false, true]);
+      expect((await nodes.ownerOf('s'))?.id).toBe('b');
+      expect(await nodes.ownerOf('t')).toBeUndefined();
+    });
+
     it('are listed to an operator with their settings and sessions, also after their lease', async () => {
       const { nodes } = await start('s', 't');
       await nodes.beat(node('a'));

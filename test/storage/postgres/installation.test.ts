@@ -1,12 +1,11 @@
-import { chownSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KeyFileFault } from '../../../src/crypto/key-file.ts';
 import { generateKeySet } from '../../../src/crypto/key-schedule.ts';
 import type { SealingKey } from '../../../src/crypto/sealed-box.ts';
 import { acceptDatabase, openPostgres, openPostgresStorage } from '../../../src/storage/postgres/index.ts';
 import { generateMasterKey, parseMasterKey } from '../../../src/storage/postgres/open-installation.ts';
-import { serverOwner, usePostgres } from '../../support/postgres/postgres.ts';
+import { usePostgres } from '../../support/postgres/postgres.ts';
+import { restartAsStandby } from './fail-over.ts';
 import { connectTo } from './subject.ts';
 
 const server = usePostgres({ isOwn: true });
@@ -22,19 +21,6 @@ describe('a database', () => {
     await storage.probeWrite();
   });
 });
-
-/** Starts the server as a standby, and promotes it: it has another timeline then. */
-async function failOver(): Promise<void> {
-  const [{ data_directory: data }] = (await server().query('SHOW data_directory')) as [
-    { data_directory: string },
-  ];
-  await server().stop();
-  const signal = join(data, 'standby.signal');
-  writeFileSync(signal, '');
-  const owner = serverOwner();
-  if (owner) chownSync(signal, owner.uid, owner.gid);
-  await server().start();
-}
 
 describe('the server of an installation', () => {
   it('that is a standby is refused; once it is promoted, each start warns until an operator accepts it', async () => {
@@ -56,7 +42,7 @@ describe('the server of an installation', () => {
     }
     expect([await start(), await start()]).toEqual([[], []]);
 
-    await failOver();
+    await restartAsStandby(server());
     await expect(start()).rejects.toThrow('the server is a read-only standby');
     await server().query('SELECT pg_promote()');
     const warning = [expect.stringContaining('another server or timeline')];
@@ -68,5 +54,20 @@ describe('the server of an installation', () => {
     expect((await (await connectTo(url)).query('SELECT server FROM installation')).rows).toEqual([
       { server: expect.stringMatching(/^\d+\/00000002$/) },
     ]);
+  });
+
+  it('is known to a node that runs: after a failover it warns once, although nothing else shows it', async () => {
+    const key = parseMasterKey(generateMasterKey()) as SealingKey;
+    const warnings: string[] = [];
+    const { storage } = await openPostgres({
+      ...{ url: await server().createDatabase(), masterKey: async () => key },
+      onOtherServer: (sentence) => warnings.push(sentence),
+    });
+    onTestFinished(() => storage.close());
+    await restartAsStandby(server());
+    await server().query('SELECT pg_promote()');
+    await expect.poll(() => warnings.length, { timeout: 20_000 }).toBe(1);
+    expect(warnings[0]).toContain('another server or timeline');
+    await storage.probeWrite();
   });
 });

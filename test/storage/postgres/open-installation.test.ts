@@ -63,6 +63,11 @@ describe('an installation on PostgreSQL', () => {
     const file = join(testFolder(), 'key');
     writeFileSync(file, 'correct-horse', { mode: 0o644 });
     await expect(open({ postgres: { env: 'NOWHERE' } })).rejects.toThrow('the variable NOWHERE is not set');
+    const [key, url] = [generateMasterKey(), 'postgres://gatehouse:secret@db/gatehouse'];
+    await expect(open({ postgres, masterKey: { env: key } })).rejects.toThrow(
+      /^storage\.masterKey: env takes the name of a variable, and not its value\.$/,
+    );
+    await expect(open({ postgres: { env: url } })).rejects.toThrow(/^storage\.postgres: env takes the name/);
     await expect(open({ postgres, masterKey: { file } })).rejects.toThrow(
       /can be read by others \(mode 644\)/,
     );

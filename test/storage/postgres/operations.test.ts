@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SealingKey } from '../../../src/crypto/sealed-box.ts';
+import { programSchema } from '../../../src/storage/postgres/connection/schema.ts';
 import { acceptDatabase, openPostgres, rewrapKeys } from '../../../src/storage/postgres/index.ts';
 import { generateMasterKey, parseMasterKey } from '../../../src/storage/postgres/open-installation.ts';
 import { account, artifact, grant } from '../contract/subject.ts';
-import { usePostgres } from './subject.ts';
+import { compatible, newerMigrations } from './newer-migrations.ts';
+import { connectTo, usePostgres } from './subject.ts';
 
 const server = usePostgres();
 const newKey = (): SealingKey => parseMasterKey(generateMasterKey()) as SealingKey;
@@ -51,6 +53,37 @@ describe('a database that may lack commits', () => {
     const [last] = await storage.audit.read({ limit: 1, newestFirst: true });
     expect(last).toMatchObject({ seq: 2, event: 'accepted', details: '{"asOf":"7"}' });
   });
+
+  it('goes on being written while the command asks for the master key, which a program may print late', async () => {
+    const url = await server().createDatabase();
+    const key = newKey();
+    const { storage } = await open(url, () => key);
+    const masterKey = async (): Promise<SealingKey> => {
+      await storage.probeWrite();
+      return key;
+    };
+    await acceptDatabase({ url, masterKey, keepLogins: true, note: async () => undefined });
+  });
+
+  it('is not upgraded if it is refused: a server uses it, or the master key is another one', async () => {
+    const url = await server().createDatabase();
+    const key = newKey();
+    const running = await open(url, () => key);
+    const accept = (present: SealingKey) =>
+      acceptDatabase({
+        ...{ url, keepLogins: false, folder: newerMigrations(compatible) },
+        masterKey: async () => present,
+        note: async () => undefined,
+      });
+    await expect(accept(key)).rejects.toThrow(/in use by a server/);
+    await running.close();
+    await expect(accept(newKey())).rejects.toThrow(/sealed under another master key/);
+    const db = await connectTo(url);
+    const find = async () => (await db.query('SELECT version FROM schema_version')).rows;
+    expect(await find()).toEqual([{ version: programSchema() }]);
+    await accept(key);
+    expect(await find()).toEqual([{ version: 9001 }]);
+  });
 });
 
 describe('keys that are sealed under a new master key', () => {
@@ -67,7 +100,11 @@ describe('keys that are sealed under a new master key', () => {
     await expect(rewrapKeys({ ...options, newMasterKey: newKey() })).rejects.toThrow(
       /sealed under another master key/,
     );
-    await expect(rewrapKeys({ ...options, newMasterKey: before })).rejects.toThrow(/is the present one/);
+    // As after a command that was killed, once the new key is where the old one was.
+    expect(await rewrapKeys({ ...options, masterKey: after })).toBe(false);
+    await expect(rewrapKeys({ ...options, newMasterKey: before })).rejects.toThrow(
+      /the keys are sealed under another one\. Name the place of the old one/,
+    );
     await expect(open(url, () => before)).rejects.toThrow(
       /sealed under another master key\. Give this node the master key of the others/,
     );

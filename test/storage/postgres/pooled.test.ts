@@ -1,10 +1,13 @@
 // The storage behind a real PgBouncer in transaction mode: each transaction may get another connection of the server.
 import { describe, expect, it } from 'vitest';
 import { openPostgresStorage } from '../../../src/storage/postgres/index.ts';
+import { openCallStore } from '../../../src/storage/postgres/stores/calls.ts';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { usePooler } from '../../support/postgres/pooler.ts';
 import { describeArtifacts } from '../contract/artifacts.ts';
 import { describeAudit } from '../contract/audit.ts';
+import { auditKey } from '../contract/call.ts';
+import { describeCalls } from '../contract/calls.ts';
 import { describeCommits } from '../contract/commits.ts';
 import { describeMcpSessions, describeMcpStreams } from '../contract/mcp-sessions.ts';
 import { describeNodes } from '../contract/nodes.ts';
@@ -25,6 +28,16 @@ describe('PostgreSQL behind a pooler', () => describeArtifacts(open));
 describe('PostgreSQL behind a pooler', () => describeCommits(open));
 
 describe('PostgreSQL behind a pooler', () => describeAudit(open));
+
+describe('PostgreSQL behind a pooler', () =>
+  describeCalls(async () => {
+    const url = await newUrl();
+    await (await openPostgresStorage({ url, pooled: true })).close();
+    return {
+      open: () => openCallStore({ url, pooled: true }, { audit: auditKey }),
+      execute: async (sql) => void (await (await connectTo(url)).query(sql)),
+    };
+  }));
 
 describe('PostgreSQL behind a pooler', () => describeMcpSessions(open));
 

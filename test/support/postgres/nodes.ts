@@ -43,8 +43,8 @@ export async function startNodes(
     let stopped: Promise<void> | undefined;
     nodes.push({
       ...node,
-      stop() {
-        stopped ??= node.stop();
+      stop(patienceMs) {
+        stopped ??= node.stop(patienceMs);
         return stopped;
       },
     });

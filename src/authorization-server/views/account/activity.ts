@@ -80,15 +80,24 @@ ${csrfField(page.csrf)}
 function renderCalls(texts: Texts, page: AppActivity): Markup {
   const words = texts.account.activity;
   const used = page.credentials.map(
-    ({ name, calls }) => markup`<li>${displayText(name)} <span class="note">${words.calls(calls)}</span></li>`,
+    ({ name, calls }) =>
+      markup`<li>${displayText(name)} <span class="note">${words.calls(calls)}</span></li>`,
   );
   const targets = page.targets.map(
-    (target) => markup`<li class="item"><h3>${displayText(target.name, 128)} <span class="detail">${displayText(target.route)}</span></h3>
+    (
+      target,
+    ) => markup`<li class="item"><h3>${displayText(target.name, 128)} <span class="detail">${displayText(target.route)}</span></h3>
 <p class="muted">${words.counted(target)}<br>${words.last(timeWords(texts, target.lastAt))}</p></li>
 `,
   );
   const calls = page.calls.map(
-    ({ at, name, route, outcome, reason }) => markup`<li class="item"><p><strong>${displayText(name, 128)}</strong> ${words.outcomes[outcome]}<span class="detail">${timeWords(texts, at)} ${displayText(route)}${reason !== undefined && markup` ${displayText(reason)}`}</span></p></li>
+    ({
+      at,
+      name,
+      route,
+      outcome,
+      reason,
+    }) => markup`<li class="item"><p><strong>${displayText(name, 128)}</strong> ${words.outcomes[outcome]}<span class="detail">${timeWords(texts, at)} ${displayText(route)}${reason !== undefined && markup` ${displayText(reason)}`}</span></p></li>
 `,
   );
   return markup`<p>${words.introduction(page.days)}</p>
@@ -96,11 +105,11 @@ function renderCalls(texts: Texts, page: AppActivity): Markup {
 <ul class="items">
 ${targets}</ul>
 ${page.hasMoreTargets && markup`<p class="muted">${words.more}</p>\n`}${
-    used.length > 0 &&
-    markup`<h2>${words.credentials}</h2>
+  used.length > 0 &&
+  markup`<h2>${words.credentials}</h2>
 <ul>${used}</ul>
 `
-  }<h2>${words.eachCall}</h2>
+}<h2>${words.eachCall}</h2>
 <ul class="items">
 ${calls}</ul>
 ${page.older !== undefined && markup`<p><a href="${page.older}">${words.older}</a></p>`}`;

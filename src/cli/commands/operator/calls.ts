@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
-import type { CallRecord, CallsVerdict } from '../../../authorization-server/administration/calls.ts';
 import {
   type CallCount,
   type CallGroup,
@@ -16,6 +15,14 @@ import { type CommandIo, formatJson, formatTable, jsonLine, printableLine, proce
 import { type InstallationOptions, operatorCommand, withAdministration } from './installation.ts';
 
 type Administration = ReturnType<typeof createAdministration>;
+type CallRecord = Awaited<ReturnType<Administration['calls']['list']>>[number];
+type HourGroup = Parameters<Administration['calls']['countHours']>[1]['by'][number];
+type CallsVerdict = Awaited<ReturnType<Administration['calls']['verify']>>;
+
+/** Columns and filters of the sums by hour. */
+const hourColumns: ReadonlySet<string> = new Set([
+  ...['route', 'backend', 'method', 'target', 'client', 'outcome', 'since', 'until'],
+]);
 
 /** Options that select calls. */
 interface Filter extends InstallationOptions {
@@ -87,7 +94,9 @@ function rowOf(call: CallRecord): string[] {
 
 /** Registers `gatehouse calls list|show|summary|export|verify`. */
 export function registerCalls(program: Command, io: CommandIo = processIo()): void {
-  const calls = program.command('calls').description('call ledger of your server: who called what, and how it went');
+  const calls = program
+    .command('calls')
+    .description('call ledger of your server: who called what, and how it went');
   const command = (name: string, description: string): Command => operatorCommand(calls, name, description);
 
   withFilter(command('list', 'list the newest calls, the newest last'))
@@ -99,9 +108,9 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
         const found = await administration.calls.list(query, options.limit ?? 50);
         const isLines = options.json === true && options.follow === true;
         if (isLines) for (const call of found) io.stdout.write(jsonLine(call));
-        else
-          io.stdout.write(options.json ? formatJson(found) : formatTable([headings, ...found.map(rowOf)]));
-        if (options.follow) await follow(administration, { ...query, afterSeq: newestOf(found) }, isLines, io);
+        else io.stdout.write(options.json ? formatJson(found) : formatTable([headings, ...found.map(rowOf)]));
+        if (options.follow)
+          await follow(administration, { ...query, afterSeq: newestOf(found) }, isLines, io);
       }),
     );
 
@@ -129,12 +138,35 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
     );
 
   withFilter(command('summary', 'count calls by columns, the most frequent first'))
-    .option('--by <columns>', `columns, joined by commas (default: target): ${callGroups.join(', ')}`, parseGroups)
+    .option(
+      '--by <columns>',
+      `columns, joined by commas (default: target): ${callGroups.join(', ')}`,
+      parseGroups,
+    )
     .option('--limit <number>', 'number of rows (default: 50)', parseWhole(1, 10_000))
-    .action((options: Filter & { by?: CallGroup[]; limit?: number }) =>
+    .option(
+      '--hourly',
+      'count by the sums of hours, which are kept longer; without account, reason and revision',
+    )
+    .action((options: Filter & { by?: CallGroup[]; limit?: number; hourly?: boolean }) =>
       withAdministration(options, false, async (administration) => {
         const by = options.by ?? ['target'];
         const query = await queryOf(administration, options);
+        if (options.hourly) {
+          const unknown = [...by, ...Object.keys(query)].find((name) => !hourColumns.has(name));
+          if (unknown !== undefined)
+            throw new CliError(
+              `The sums by hour have no ${unknown}.`,
+              exitCodes.usage,
+              `They have ${[...hourColumns].join(', ')}. Leave --hourly out for the others.`,
+            );
+          const sums = await administration.calls.countHours(query, {
+            by: by as HourGroup[],
+            limit: options.limit ?? 50,
+          });
+          io.stdout.write(options.json ? formatJson(sums) : formatTable(tableOf(by, sums)));
+          return;
+        }
         const counting = { by, limit: options.limit ?? 50, withTimes: true };
         const counts = await administration.calls.count(query, counting);
         io.stdout.write(options.json ? formatJson(counts) : formatTable(tableOf(by, counts)));
@@ -203,16 +235,23 @@ function describe(call: Record<string, unknown>): string {
   return Object.entries(call)
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => {
-      const text = name === 'at' ? isoMs(Number(value)) : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      const text =
+        name === 'at'
+          ? isoMs(Number(value))
+          : typeof value === 'object'
+            ? JSON.stringify(value)
+            : String(value);
       return `${name}: ${printableLine(text)}\n`;
     })
     .join('');
 }
 
-function tableOf(by: readonly CallGroup[], counts: readonly CallCount[]): string[][] {
+type Sum = Awaited<ReturnType<Administration['calls']['countHours']>>[number];
+
+function tableOf(by: readonly CallGroup[], counts: readonly (CallCount | Sum)[]): string[][] {
   const rows = counts.map((count) => [
     ...by.map((name) => printableLine(count.group[name] ?? '-')),
-    ...[count.calls, count.failed, count.refused, count.accounts].map(String),
+    ...[count.calls, count.failed, count.refused, 'accounts' in count ? count.accounts : '-'].map(String),
     ...[count.times?.p50, count.times?.p95, count.times?.p99].map((ms) => String(ms ?? '-')),
     isoMs(count.lastAt),
   ]);
@@ -227,6 +266,9 @@ function verdictLines(verdict: CallsVerdict): string[] {
     ...faults.map(({ batch, fault }) => `batch ${batch}: ${fault.replaceAll('_', ' ')}`),
     `The audit log confirms batches up to ${anchoredUpTo}.`,
     ...(lost > 0 ? [`${lost} calls could not be recorded.`] : []),
-    ...gaps.map((at) => `A server had ended without closing the ledger before ${isoMs(at)}: its last calls may be missing.`),
+    ...gaps.map(
+      (at) =>
+        `A server had ended without closing the ledger before ${isoMs(at)}: its last calls may be missing.`,
+    ),
   ];
 }

@@ -179,24 +179,31 @@ async function waitWhileHeld(
   while (checkDatabaseState(file) === 'held');
 }
 
+/** Options of {@link openInstallation}. */
+interface OpeningOptions {
+  /** Ends the wait. */
+  signal?: AbortSignal;
+  /** Called if PostgreSQL may lack acknowledged commits, also while the installation is open; default: standard error. */
+  onOtherServer?: (sentence: string) => void;
+}
+
 /**
  * Opens an installation. Says on standard error if its database is upgraded, is new next to older keys, or is locked by
  * another process.
- * @param signal ends the wait
  * @throws StorageFault, such as DatabaseLocked if another process reads the database and lets nobody write; KeyFileFault; the
  * AbortError of the signal
  */
 export async function openInstallation(
   { data, storage }: InstallationPlace,
   { stderr, env }: Pick<CommandIo, 'stderr' | 'env'> = processIo(),
-  signal?: AbortSignal,
+  { signal, onOtherServer = (sentence) => void stderr.write(`Warning: ${sentence}\n`) }: OpeningOptions = {},
 ): Promise<Installation> {
   if (storage?.postgres !== undefined) {
     // Loaded if it is used: an installation on SQLite does not need the driver.
     const { openPostgresInstallation } = await import('../../../storage/postgres/index.ts');
     return openPostgresInstallation(storage, data, env, {
       ...announceWaits(stderr),
-      onOtherServer: (sentence) => void stderr.write(`Warning: ${sentence}\n`),
+      onOtherServer,
       signal,
     });
   }

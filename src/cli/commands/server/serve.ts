@@ -101,12 +101,15 @@ function stopSignal(): Promise<void> {
 async function openUnlessStopped(
   place: InstallationPlace,
   stopped: Promise<void>,
-  io: CommandIo,
+  { io, logger }: { io: CommandIo; logger: Logger },
 ): Promise<Installation | undefined> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   try {
-    return await openInstallation(place, io, stop.signal);
+    return await openInstallation(place, io, {
+      signal: stop.signal,
+      onOtherServer: (sentence) => logger.warn(sentence),
+    });
   } catch (error) {
     if ((error as Error).name === 'AbortError') return undefined;
     throw error;
@@ -155,7 +158,7 @@ export async function runServer(
   const metricsServer = createServer();
   try {
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
-    const installation = await openUnlessStopped(settings, stopped, io);
+    const installation = await openUnlessStopped(settings, stopped, { io, logger });
     if (!installation) return;
     if (!isOnPostgres(settings))
       for (const warning of adviseOnFolder(settings.data))

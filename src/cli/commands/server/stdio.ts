@@ -43,9 +43,12 @@ async function serve(options: StdioOptions): Promise<void> {
   const folder = await openInstallation(settings);
   try {
     const accounts = await createAdministration(folder).accounts.list();
-    const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);
+    const { id: accountId, email: accountEmail } = chooseLocalAccount(
+      accounts,
+      options.account ?? env.GATEHOUSE_ACCOUNT,
+    );
     const { storage } = folder;
-    const serving = createLocalGatehouse({ ...settings, storage, accountId, stdin, stdout });
+    const serving = createLocalGatehouse({ ...settings, storage, accountId, accountEmail, stdin, stdout });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void serving.close());
     await serving.ended;
   } finally {

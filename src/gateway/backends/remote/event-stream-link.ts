@@ -36,7 +36,7 @@ export class EventStreamLink extends PostingLink {
       {
         method: 'GET',
         path: `${url.pathname}${url.search}`,
-        headers: ['accept', 'text/event-stream', ...this.ownHeaders],
+        headers: ['accept', 'text/event-stream', ...this.ownHeaders()],
       },
       { head: (answer) => this.#head(answer), failed: (failure) => this.#failed(failure) },
     );
@@ -46,8 +46,8 @@ export class EventStreamLink extends PostingLink {
     return this.#endpoint ?? '/';
   }
 
-  protected headers(): readonly string[] {
-    return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders];
+  protected headers(post?: Post): readonly string[] {
+    return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders(post)];
   }
 
   /** Ignores the HTTP response, because the MCP response comes over the stream. */

@@ -162,7 +162,7 @@ class Exchange {
     });
   }
 
-  #send({ headers }: Credentials, parameters: readonly string[]): void {
+  #send({ headers, freshHeaders }: Credentials, parameters: readonly string[]): void {
     const { url, wire } = this.#options;
     const { method, params = {} } = this.#request;
     const named = namedBy.get(method);
@@ -174,7 +174,7 @@ class Exchange {
         headers: [
           ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
           ...this.#options.headers,
-          ...freeHeaders(headers),
+          ...freeHeaders({ ...headers, ...freshHeaders?.() }),
           ...parameters,
           ...['mcp-protocol-version', modernRevision, 'mcp-method', method],
           ...(name === undefined ? [] : ['mcp-name', name]),

@@ -26,6 +26,8 @@ export interface Post {
   readonly message: Message;
   /** Set if it is a request. */
   readonly id: RequestId | undefined;
+  /** See `Credentials`; those of its own sender, however long it waits. */
+  readonly freshHeaders: Credentials['freshHeaders'];
   /** Id of the request at the server. */
   sentAs: RequestId | undefined;
   isRepeated: boolean;
@@ -60,7 +62,8 @@ export abstract class PostingLink implements Link {
   protected readonly listener: LinkListener;
   protected isClosed = false;
   /** Headers of every request, and those of the caller: names and values in turn. */
-  protected ownHeaders: readonly string[];
+  #fixedHeaders: readonly string[] = [];
+  #freshHeaders: Credentials['freshHeaders'];
   /** Members of `_meta.auth`, for Rest. */
   protected auth: Credentials['auth'];
   readonly #requests = new InFlightMap<RequestId, Post>();
@@ -73,8 +76,16 @@ export abstract class PostingLink implements Link {
   constructor(parts: LinkParts, listener: LinkListener) {
     this.parts = parts;
     this.listener = listener;
-    this.ownHeaders = [...parts.headers, ...freeHeaders(parts.credentials.headers)];
-    this.auth = parts.credentials.auth;
+    this.use(parts.credentials);
+  }
+
+  /**
+   * Returns the headers of one request: those of every request, and those of the caller; names and values in turn.
+   * @param post a message; undefined for another request of the session
+   */
+  protected ownHeaders(post?: Post): readonly string[] {
+    const freshHeaders = post ? post.freshHeaders : this.#freshHeaders;
+    return freshHeaders ? [...this.#fixedHeaders, ...freeHeaders(freshHeaders())] : this.#fixedHeaders;
   }
 
   get isBusy(): boolean {
@@ -86,7 +97,8 @@ export abstract class PostingLink implements Link {
   }
 
   use(credentials: Credentials): void {
-    this.ownHeaders = [...this.parts.headers, ...freeHeaders(credentials.headers)];
+    this.#fixedHeaders = [...this.parts.headers, ...freeHeaders(credentials.headers)];
+    this.#freshHeaders = credentials.freshHeaders;
     this.auth = credentials.auth;
   }
 
@@ -96,6 +108,7 @@ export abstract class PostingLink implements Link {
     const post: Post = {
       message,
       id,
+      freshHeaders: this.#freshHeaders,
       sentAs: id,
       isRepeated: false,
       hasLane: false,
@@ -130,8 +143,8 @@ export abstract class PostingLink implements Link {
   /** Path and query of messages. */
   protected abstract path(): string;
 
-  /** Headers of a message. */
-  protected abstract headers(): readonly string[];
+  /** Headers of a message, or of another request of the session. */
+  protected abstract headers(post?: Post): readonly string[];
 
   /** Takes a 2xx response to a request. */
   protected abstract answered(post: Post, answer: WireAnswer): void;
@@ -232,7 +245,7 @@ export abstract class PostingLink implements Link {
       {
         method: 'POST',
         path: this.path(),
-        headers: [...this.headers(), ...traceHeaders(post.message)],
+        headers: [...this.headers(post), ...traceHeaders(post.message)],
         body: this.bodyOf(post),
       },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },

@@ -1,8 +1,11 @@
 import { FairQueue } from '../../../collections/fair-queue.ts';
 import { HeldBytes } from '../../../mcp/building-blocks.ts';
 import { createWriteBatcher } from '../../../net/write-batcher.ts';
-import { accountKeyPrefix } from '../../../oauth/auth-info.ts';
+import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
+import { headerOfAssertion } from '../../../oauth/caller-fields.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import { type AssertCaller, assertWithoutKeys } from '../../credentials/caller-assertion.ts';
+import { createCallerHeaders, type RemoteCallerOptions } from '../../credentials/caller-values.ts';
 import type { CredentialSource, Credentials } from '../../credentials/credentials.ts';
 import type { FailureDetail } from '../../modern/modern-link.ts';
 import { createModernSource, type LegacySource } from '../../modern/modern-source.ts';
@@ -12,6 +15,7 @@ import { Restarts } from '../restarts.ts';
 import { EventStreamLink } from './event-stream-link.ts';
 import { createHttpLink } from './http-link.ts';
 import {
+  isFreeHeader,
   type Link,
   type LinkKind,
   type LinkListener,
@@ -31,6 +35,8 @@ export interface RemoteBackendOptions {
   transport?: 'auto' | LinkKind;
   /** Headers of every request: a value, or the place of a value. */
   headers?: RemoteHeaders;
+  /** Data about the caller in each request; none by default. */
+  caller?: RemoteCallerOptions | undefined;
   /**
    * Maximum number of connections; 1000 by default. Half are for calls and half for streams, and an account has at most
    * a fifth of each.
@@ -67,6 +73,8 @@ interface RemoteBackendParts {
   logger: Logger;
   /** Credentials of each caller; none by default. */
   credentials?: CredentialSource;
+  /** Signs assertions about callers. */
+  assert?: AssertCaller | undefined;
   /** Counts the bytes of incoming responses, also for other backends; a counter of its own by default. */
   held?: HeldBytes | undefined;
 }
@@ -87,7 +95,7 @@ const maxHeld = 100;
 export function createRemoteBackend(
   name: string,
   options: RemoteBackendOptions,
-  { logger, credentials, held = new HeldBytes() }: RemoteBackendParts,
+  { logger, credentials, assert = assertWithoutKeys, held = new HeldBytes() }: RemoteBackendParts,
 ): GatewayBackend {
   const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
   const { maxAnswerBytes = 16 * 1024 * 1024, maxAnswerValues = defaultMaxAnswerValues } = options;
@@ -102,6 +110,18 @@ export function createRemoteBackend(
     allowsPlainHttp: options.dangerouslyPlainHttpBecause !== undefined,
   });
   const fixed = ownHeaders(options.headers ?? {}, process.env);
+  const { caller } = options;
+  for (const header of caller
+    ? [...Object.keys(caller.headers ?? {}), headerOfAssertion(caller.assertion)]
+    : [])
+    if (header !== undefined && !isFreeHeader(header))
+      throw new Error(`The header ${header} cannot be set: a request has its own.`);
+  const addCallerValues = caller && createCallerHeaders(caller, assert);
+  /** @param sender of the message, whose data may be newer than that of the owner of the session */
+  const findCredentials = async (owner: AuthInfo, sender: AuthInfo) => {
+    const found = credentials ? await credentials.find(owner) : {};
+    return 'error' in found || !addCallerValues ? found : addCallerValues(found, sender);
+  };
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
   const total = Math.floor(maxConnections / 2);
   const perAccount = Math.ceil(total / accountShare);
@@ -160,7 +180,10 @@ export function createRemoteBackend(
       servers.set(account, own);
       const server = new RemoteServer({
         name,
-        ...(authInfo && credentials && { credentials: () => credentials.find(authInfo) }),
+        ...(authInfo &&
+          (credentials || caller) && {
+            credentials: (sender: AuthInfo = authInfo) => findCredentials(authInfo, sender),
+          }),
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
         startMs: start.startMs,
@@ -194,14 +217,17 @@ export function createRemoteBackend(
     maxAnswerBytes,
     maxAnswerValues,
     held,
-    credentials: async (caller) => (credentials ? credentials.find(caller) : {}),
+    credentials: (authInfo) => findCredentials(authInfo, authInfo),
   });
   const speaksHttp = transport === 'auto' || transport === 'http';
   const worked = (): void => failures.mended();
 
   return {
     source: speaksHttp
-      ? createModernSource({ name, legacy: older, link, worked, noteFailure, startMs })
+      ? createModernSource({
+          ...{ name, legacy: older, link, worked, noteFailure, startMs },
+          isPersonal: caller !== undefined,
+        })
       : { ...older, create: (context) => older.create(context, { startMs: () => startMs, saidModern() {} }) },
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { changesOfLists } from '../../../mcp/building-blocks.ts';
+import { callerOf, changesOfLists } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../../mcp/protocol.ts';
+import type { AuthInfo } from '../../../oauth/auth-info.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError, restartingError } from '../backend-errors.ts';
@@ -17,8 +18,11 @@ import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 interface RemoteServerOptions {
   /** Name in errors. */
   name: string;
-  /** Returns the credentials of the caller, or the error if there are none; called for each message. */
-  credentials?: () => Promise<Credentials | { error: JsonRpcError }>;
+  /**
+   * Returns the credentials of the caller, or the error if there are none; called for each message.
+   * @param sender of the message; undefined for a message of the gateway itself
+   */
+  credentials?: (sender: AuthInfo | undefined) => Promise<Credentials | { error: JsonRpcError }>;
   /** Returns the kinds of links to try, the likeliest first. */
   kinds: () => readonly LinkKind[];
   makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
@@ -104,7 +108,7 @@ export class RemoteServer implements McpLike {
 
   async connect(transport: Transport): Promise<void> {
     this.#transport = transport;
-    transport.onmessage = (message) => this.#take(message as Message);
+    transport.onmessage = (message, extra) => this.#take(message as Message, extra?.authInfo);
     await transport.start();
   }
 
@@ -131,19 +135,20 @@ export class RemoteServer implements McpLike {
   }
 
   /** Takes a message of the client. */
-  #take(said: Message): void {
+  #take(said: Message, authInfo: MessageExtraInfo['authInfo']): void {
     if (this.#isClosed) return;
     const message = withoutCallerAuth(said);
+    const sender = authInfo && callerOf({ authInfo });
     const { id, method } = message;
     this.#memory.sent(message as JSONRPCMessage);
     if (method !== undefined && id !== undefined) {
       this.#waiting.set(id, message);
       this.#heartbeat.asked();
     }
-    if (method === 'initialize') void this.#begin(message as RequestMessage);
+    if (method === 'initialize') void this.#begin(message as RequestMessage, sender);
     else if (method === 'notifications/cancelled') this.#cancel(message);
     else if (!this.#options.credentials) this.#deliver(message);
-    else this.#before = this.#before.then(() => this.#deliverWithCredentials(message));
+    else this.#before = this.#before.then(() => this.#deliverWithCredentials(message, sender));
   }
 
   #deliver(message: Message): void {
@@ -152,17 +157,17 @@ export class RemoteServer implements McpLike {
     else this.#renew([message]);
   }
 
-  async #deliverWithCredentials(message: Message): Promise<void> {
+  async #deliverWithCredentials(message: Message, sender: AuthInfo | undefined): Promise<void> {
     const { id, method } = message;
-    const error = await this.#findCredentials();
+    const error = await this.#findCredentials(sender);
     if (this.#isClosed || (method !== undefined && id !== undefined && !this.#waiting.has(id))) return;
     if (!error) this.#deliver(message);
     else if (id !== undefined) this.#answer({ jsonrpc: '2.0', id, error } as Message);
   }
 
   /** @returns the error if there are no credentials */
-  async #findCredentials(): Promise<JsonRpcError | undefined> {
-    const found = await this.#options.credentials?.().catch(() => ({ error: credentialsUnavailable }));
+  async #findCredentials(sender: AuthInfo | undefined): Promise<JsonRpcError | undefined> {
+    const found = await this.#options.credentials?.(sender).catch(() => ({ error: credentialsUnavailable }));
     if (found === undefined) return undefined;
     if (isRefused(found)) return found.error;
     if (found !== this.#credentials) this.#link?.use(found);
@@ -179,9 +184,9 @@ export class RemoteServer implements McpLike {
     else this.#link?.send(message);
   }
 
-  async #begin(initialize: RequestMessage): Promise<void> {
+  async #begin(initialize: RequestMessage, sender: AuthInfo | undefined): Promise<void> {
     this.#opening = initialize.id;
-    const outcome = await this.#openWithCredentials(initialize);
+    const outcome = await this.#openWithCredentials(initialize, sender);
     this.#opening = undefined;
     this.#hasBegun = true;
     if ('failure' in outcome) {
@@ -192,13 +197,13 @@ export class RemoteServer implements McpLike {
     this.#answer(this.#link?.kind === 'rest' ? outcome.answer : withListChanges(outcome.answer));
   }
 
-  async #openWithCredentials(initialize: RequestMessage): Promise<Outcome> {
+  async #openWithCredentials(initialize: RequestMessage, sender: AuthInfo | undefined): Promise<Outcome> {
     const resting = this.#checkResting();
     if (resting) return { answer: { jsonrpc: '2.0', id: initialize.id, error: resting } as Message };
     const untilMs = this.#endOfStart();
     for (;;) {
       this.#isOutdated = false;
-      const error = await this.#findCredentials();
+      const error = await this.#findCredentials(sender);
       if (error) return { answer: { jsonrpc: '2.0', id: initialize.id, error } as Message };
       const outcome = await this.#open(initialize, untilMs);
       if (!this.#isOutdated || this.#isClosed) return outcome;
@@ -357,7 +362,7 @@ export class RemoteServer implements McpLike {
     }
     if (this.#isClosed) return;
     if (link === this.#link) this.#retire(link);
-    if (this.#link) for (const message of again) this.#take(message);
+    if (this.#link) for (const message of again) this.#take(message, undefined);
     else if (this.#held) for (const message of again) this.#hold(message);
     else if (again.length > 0) this.#renew(again, doubted);
   }

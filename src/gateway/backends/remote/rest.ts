@@ -37,9 +37,16 @@ export class RestLink extends PostingLink {
     return `${pathname}${search}`;
   }
 
-  protected headers(): readonly string[] {
+  protected headers(post?: Post): readonly string[] {
     const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version];
-    return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders, ...version];
+    return [
+      'content-type',
+      'application/json',
+      'accept',
+      'application/json',
+      ...this.ownHeaders(post),
+      ...version,
+    ];
   }
 
   protected override bodyOf(post: Post): string {

@@ -1,5 +1,4 @@
 import type { Message } from '../../../mcp/protocol.ts';
-import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import type { WireAnswer } from './answer-body.ts';
 import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
@@ -39,7 +38,6 @@ export class StreamableHttpLink extends PostingLink {
   readonly #path: string;
   /** Headers with the session id and the revision. */
   #sessionHeaders: readonly string[] = [];
-  #headers: readonly string[];
   #sessionId: string | undefined;
   #ownStream: OwnStream | undefined;
   #isLost = false;
@@ -48,20 +46,18 @@ export class StreamableHttpLink extends PostingLink {
     super(parts, listener);
     const { pathname, search } = parts.url;
     this.#path = `${pathname}${search}`;
-    this.#headers = this.#allHeaders();
-  }
-
-  override use(credentials: Credentials): void {
-    super.use(credentials);
-    this.#headers = this.#allHeaders();
   }
 
   protected path(): string {
     return this.#path;
   }
 
-  protected headers(): readonly string[] {
-    return this.#headers;
+  protected headers(post?: Post): readonly string[] {
+    return [
+      ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
+      ...this.ownHeaders(post),
+      ...this.#sessionHeaders,
+    ];
   }
 
   protected answered(post: Post, answer: WireAnswer): void {
@@ -116,7 +112,7 @@ export class StreamableHttpLink extends PostingLink {
       settled,
       parts: this.parts,
       path: this.#path,
-      headers: () => this.#headers,
+      headers: () => this.headers(),
       hear: (data) => {
         for (const message of this.readEvent(data)) this.listener.hear(message);
       },
@@ -132,7 +128,7 @@ export class StreamableHttpLink extends PostingLink {
     if (this.#sessionId === undefined || this.#isLost) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const drop = this.parts.wire.send(
-      { method: 'DELETE', path: this.#path, headers: this.#headers },
+      { method: 'DELETE', path: this.#path, headers: this.headers() },
       {
         head: () => resolve(),
         failed: () => resolve(),
@@ -144,14 +140,6 @@ export class StreamableHttpLink extends PostingLink {
     }, goodbyeMs);
     await promise;
     clearTimeout(timer);
-  }
-
-  #allHeaders(): readonly string[] {
-    return [
-      ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
-      ...this.ownHeaders,
-      ...this.#sessionHeaders,
-    ];
   }
 
   #readStream(post: Post, stream: AnswerStream, answer: WireAnswer): void {
@@ -178,7 +166,7 @@ export class StreamableHttpLink extends PostingLink {
     }
     const open = (): void => {
       if (post.isOver) return;
-      const headers = [...this.#headers, 'last-event-id', lastEventId];
+      const headers = [...this.headers(post), 'last-event-id', lastEventId];
       post.stop = this.parts.wire.send(
         { method: 'GET', path: this.#path, headers },
         {
@@ -220,7 +208,6 @@ export class StreamableHttpLink extends PostingLink {
       ...(this.#sessionId === undefined ? [] : ['mcp-session-id', this.#sessionId]),
       ...(hasVersion ? ['mcp-protocol-version', protocolVersion] : []),
     ];
-    this.#headers = this.#allHeaders();
   }
 }
 

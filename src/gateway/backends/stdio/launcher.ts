@@ -10,7 +10,7 @@ import { StdioProcess, type StdioProcessOptions } from './stdio-process.ts';
 /** Options for the processes of a backend. */
 interface LauncherOptions extends Omit<StdioProcessOptions, 'folder'> {
   /** Environment variables of each account's processes beside `env`. */
-  credentials?: CredentialSource;
+  credentials?: Pick<CredentialSource, 'find'>;
   /** Working folders of the accounts' processes; by default they work in the folder of Gatehouse. */
   folders?: AccountFolders;
   limits?: ProcessLimits;

@@ -1,7 +1,8 @@
-import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { changesOfLists, type Refusal, StartProgress } from '../../../mcp/building-blocks.ts';
+import { callerOf, changesOfLists, type Refusal, StartProgress } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../../mcp/protocol.ts';
+import type { AuthInfo } from '../../../oauth/auth-info.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { namesModern } from '../../modern/eras.ts';
 import type { LegacyStart } from '../../modern/modern-source.ts';
@@ -26,6 +27,11 @@ interface LegacyProcessOptions extends SupervisionOptions {
    * it was only asked for its revisions.
    */
   adopt(): AdoptableProcess | undefined;
+  /**
+   * Adds an assertion about the caller to a request other than `initialize`; absent if the program gets none.
+   * @param sender of the request, if it is known
+   */
+  stamp?(request: RequestMessage, sender: AuthInfo | undefined): RequestMessage;
   /** Called when this server is closed for good. */
   onClose(): void;
   logger: Logger;
@@ -88,7 +94,7 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
 
   async connect(transport: Transport): Promise<void> {
     this.#transport = transport;
-    transport.onmessage = (message) => this.#takeOfClient(message as Message);
+    transport.onmessage = (message, extra) => this.#takeOfClient(message as Message, extra?.authInfo);
     await transport.start();
   }
 
@@ -212,9 +218,11 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
     this.#wakeTimer = setTimeout(() => this.#supervised.ensureStarted(), waitMs + 1).unref();
   }
 
-  #takeOfClient(message: Message): void {
-    const { id, method } = message;
+  #takeOfClient(said: Message, authInfo: MessageExtraInfo['authInfo']): void {
     if (this.#supervised.state === 'closed') return;
+    // Before the state of the session is recorded, which a new process gets again.
+    const message = withoutCallerAuth(said);
+    const { id, method } = message;
     this.#supervised.used();
     this.#replay.sent(message);
     if (method === undefined) {
@@ -222,7 +230,7 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
     } else if (id === undefined) this.#notify(message);
     else {
       this.#running.set(id, method);
-      const refusal = this.#supervised.ensureStarted() ?? this.#request(message as RequestMessage);
+      const refusal = this.#supervised.ensureStarted() ?? this.#request(message as RequestMessage, authInfo);
       // Asynchronous, like the response of a server.
       if (refusal) queueMicrotask(() => this.#reject(id, refusal));
     }
@@ -236,16 +244,22 @@ export class LegacyProcess implements McpLike, ProcessProtocol {
       this.#progress.remove(id);
       if (this.#supervised.unqueue(id)) return;
     }
-    if (this.#supervised.state === 'ready') this.#supervised.write(withoutCallerAuth(message));
+    if (this.#supervised.state === 'ready') this.#supervised.write(message);
   }
 
-  #request(request: RequestMessage): JsonRpcError | undefined {
-    const passed = withoutCallerAuth(request);
+  #request(request: RequestMessage, authInfo: MessageExtraInfo['authInfo']): JsonRpcError | undefined {
+    const sender = authInfo && callerOf({ authInfo });
+    // A new process gets the same `initialize`, of which nobody is the caller then.
+    const passed = request.method === 'initialize' ? request : this.#stamped(request, sender);
     const waits = this.#supervised.state !== 'ready';
     if (waits && passed.method === 'initialize') this.#opening = passed;
     const refusal = this.#supervised.send(passed);
     if (waits && !refusal) this.#progress.add(passed);
     return refusal;
+  }
+
+  #stamped(request: RequestMessage, sender: AuthInfo | undefined): RequestMessage {
+    return this.#options.stamp?.(request, sender) ?? request;
   }
 
   /** Restarts with a process that was not asked for its revisions, in the remaining time. */

@@ -1,10 +1,17 @@
 import { HeldBytes } from '../../../mcp/building-blocks.ts';
-import type { ServerSource } from '../../../mcp/protocol.ts';
+import type { Message, ServerSource } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import { type AssertCaller, assertWithoutKeys } from '../../credentials/caller-assertion.ts';
+import {
+  checkCallerVariables,
+  createCallerVariables,
+  type StdioCallerOptions,
+} from '../../credentials/caller-values.ts';
 import type { CredentialSource } from '../../credentials/credentials.ts';
 import { createModernSource, type LegacySource } from '../../modern/modern-source.ts';
 import { createFailures, type GatewayBackend } from '../gateway-backend.ts';
+import { withAssertion } from '../message-rewrites.ts';
 import { Restarts } from '../restarts.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
 import { LegacyProcess } from './legacy-process.ts';
@@ -45,6 +52,8 @@ export interface StdioBackendOptions {
   pingSeconds?: number;
   /** Environment variables of each account's processes. Not with `process: 'shared'`. */
   credentials?: CredentialSource;
+  /** Data about its callers; none by default. No variables with `process: 'shared'`. */
+  caller?: StdioCallerOptions | undefined;
   /**
    * A folder that contains a private folder for each account: its processes work there, with it as HOME and TMPDIR. By
    * default all processes work in the folder of Gatehouse. Not with `process: 'shared'`.
@@ -74,6 +83,8 @@ const sharings: Readonly<Record<ProcessSharing, ServerSource['sharing']>> = {
 /** Dependencies of a backend of programs. */
 interface StdioBackendParts {
   logger: Logger;
+  /** Signs assertions about callers. */
+  assert?: AssertCaller | undefined;
   /** Counts the bytes of incoming responses, also for other backends; a counter of its own by default. */
   held?: HeldBytes | undefined;
   nowMs?: () => number;
@@ -101,7 +112,12 @@ const probeShare = 2 / 5;
 export function createStdioBackend(
   name: string,
   options: StdioBackendOptions,
-  { logger, held = new HeldBytes(), nowMs = () => performance.now() }: StdioBackendParts,
+  {
+    logger,
+    assert = assertWithoutKeys,
+    held = new HeldBytes(),
+    nowMs = () => performance.now(),
+  }: StdioBackendParts,
 ): GatewayBackend {
   const { command, args = [], process: sharing = 'session', credentials } = options;
   const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
@@ -122,6 +138,11 @@ export function createStdioBackend(
   const pool = new ProcessPool(name, { total, perAccount }, nowMs);
   const restarts = new Restarts(nowMs);
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
+  const { caller } = options;
+  const stamp = caller?.assertion
+    ? <M extends Message>(request: M, from: AuthInfo | undefined): M =>
+        from ? withAssertion(request, assert(from)) : request
+    : undefined;
   const launcher = createLauncher({
     ...{
       name,
@@ -137,7 +158,7 @@ export function createStdioBackend(
       logger,
       nowMs,
     },
-    ...(credentials && { credentials }),
+    ...((credentials || caller?.env) && { credentials: withVariables(credentials, caller) }),
     ...(accountFolders !== undefined && { folders: createAccountFolders(accountFolders) }),
     ...(limits && { limits }),
     ...(sandbox && { sandbox }),
@@ -160,6 +181,7 @@ export function createStdioBackend(
         // A program that is slow to start is not started twice.
         adopt: () => link.release(authInfo, patienceMs),
         launch: () => launcher.launch(authInfo),
+        ...(stamp && { stamp: (request, sender = authInfo) => stamp(request, sender) }),
         onClose: () => servers.delete(server),
       });
       servers.set(server, sharerKey(sharing, authInfo));
@@ -169,6 +191,7 @@ export function createStdioBackend(
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
   const link = createStdioLink({
     ...{ name, sharing, startMs, pool, restarts, pingMs, pings: pings.modern, launch, nowMs },
+    ...(stamp && { stamp }),
     // A process that has rejected `initialize` need not be started again for 2026-07-28.
     adopt(caller) {
       const key = sharerKey(sharing, caller);
@@ -192,6 +215,7 @@ export function createStdioBackend(
     believedMs: Number.POSITIVE_INFINITY,
     // One that is shared by sessions is to be one process, whoever speaks with it.
     prefersLegacy: sharing !== 'session',
+    isPersonal: caller !== undefined,
     nowMs,
   });
 
@@ -209,6 +233,20 @@ export function createStdioBackend(
       await link.close();
       launcher.close();
       watchdog.close();
+    },
+  };
+}
+
+/** Adds the variables about a caller to the credentials of the caller's processes. */
+function withVariables(
+  credentials: CredentialSource | undefined,
+  caller: StdioCallerOptions = {},
+): Pick<CredentialSource, 'find'> {
+  const addVariables = createCallerVariables(caller);
+  return {
+    async find(authInfo) {
+      const found = credentials ? await credentials.find(authInfo) : {};
+      return 'error' in found ? found : addVariables(found, authInfo);
     },
   };
 }
@@ -233,6 +271,7 @@ function checkOptions(options: StdioBackendOptions): void {
     );
   if (spare > 0 && isPersonal)
     throw new Error('spare: a process with personal credentials or a folder cannot be started for nobody.');
+  checkCallerVariables(options.caller ?? {}, { process: sharing ?? 'session', spare });
   if (limits) checkLimits(limits);
   if (sandbox) checkSandbox(sandbox);
 }

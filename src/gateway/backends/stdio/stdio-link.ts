@@ -1,4 +1,4 @@
-import type { JsonRpcError } from '../../../mcp/protocol.ts';
+import type { JsonRpcError, RequestMessage } from '../../../mcp/protocol.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../../oauth/auth-info.ts';
 import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';
 import { backendError } from '../backend-errors.ts';
@@ -23,6 +23,8 @@ interface StdioLinkOptions {
   adopt(caller: AuthInfo | undefined): StdioProcess | undefined;
   /** Starts a process for a caller, or for everybody; or returns the error for a caller that gets none. */
   launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
+  /** Adds an assertion about the caller to a request; absent if the program gets none. */
+  stamp?: (request: RequestMessage, caller: AuthInfo) => RequestMessage;
   nowMs: () => number;
 }
 
@@ -69,7 +71,8 @@ export function createStdioLink(options: StdioLinkOptions): StdioLink {
     isHttp: false,
     send(request, { caller }, hearing) {
       if (isClosed) return refuse(name, hearing);
-      return processFor(caller.authInfo).send(request, {
+      const { authInfo } = caller;
+      return processFor(authInfo).send(options.stamp?.(request, authInfo) ?? request, {
         notified: (notification) => hearing.notified(notification),
         answered(answer) {
           isKnown = true;

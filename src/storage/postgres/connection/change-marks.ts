@@ -1,5 +1,5 @@
 import { StorageUnavailable } from '../../storage.ts';
-import type { Database } from './database.ts';
+import type { Database, Statements } from './database.ts';
 
 /** Number of times that rows of a table, or artifacts of a kind, were removed or rewritten. */
 export interface Mark {
@@ -16,6 +16,8 @@ export interface ChangeMarks {
    * @throws StorageUnavailable if the database has not answered for {@link staleMs}: nothing kept may be used then
    */
   of(name: string): number;
+  /** Number of times that the database was found on another server or timeline, or in an earlier state. */
+  readonly setBacks: number;
   /** Takes marks that were read within a transaction of this node, once it was committed. */
   note(marks: readonly Mark[]): void;
   close(): void;
@@ -33,16 +35,47 @@ export const staleMs = 4_000;
 /** Distance between the marks before and after a set-back, so that no mark comes again. */
 const setBackStep = 2 ** 40;
 
-/** Opens the marks of a database and looks at them from then on. */
-export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
+/** Identifies the server and its timeline, which a promoted standby and a restored server have anew. */
+const serverSql = `SELECT system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS server
+  FROM pg_control_system()`;
+
+/**
+ * Returns the identity of the server and its timeline. Undefined if the user may not ask, or what speaks the protocol has
+ * no such thing.
+ */
+export async function findServer(db: Pick<Statements, 'row'>): Promise<string | undefined> {
+  try {
+    return (await db.row<{ server: string }>(serverSql))?.server;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Name of the number of commits among the marks. No commit of this node notes it. */
+const commits = 'commit_order';
+
+/** Marks of the database, and its number of commits. */
+const marksSql = `SELECT name, changes FROM change_marks UNION ALL SELECT '${commits}', commits FROM ${commits}`;
+
+/**
+ * Opens the marks of a database and looks at them from then on.
+ * @param onSetBack called if the database may lack commits that it had, after a failover or a restore
+ */
+export async function watchChangeMarks(
+  db: Database,
+  onSetBack: () => void = () => undefined,
+): Promise<ChangeMarks> {
   const known = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   let notedAt = Number.NEGATIVE_INFINITY;
-  /** Number of times that the database was found in an earlier state: after a failover or a restore. */
   let setBacks = 0;
+  let server = await findServer(db);
+  // A standby that is not promoted yet has no such position: the look fails.
+  const sql =
+    server === undefined ? marksSql : `SELECT * FROM (${marksSql}) AS marks, (${serverSql}) AS here`;
 
   function note(marks: readonly Mark[]): void {
     // A look may have begun before a commit of this node that was noted since.
@@ -51,12 +84,15 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
 
   async function look(): Promise<void> {
     const begunAt = performance.now();
-    const marks = await db.rows<Mark>('SELECT name, changes FROM change_marks');
+    const marks = await db.rows<Mark & { server?: string }>(sql);
     const found = new Map(marks.map(({ name, changes }) => [name, changes]));
-    const isSetBack = [...known].some(([name, changes]) => (found.get(name) ?? 0) < changes);
-    if (isSetBack && begunAt > notedAt) {
+    const isBehind = (name: string): boolean => (found.get(name) ?? 0) < (known.get(name) ?? 0);
+    const present = marks[0]?.server;
+    if (present !== server || isBehind(commits) || (begunAt > notedAt && [...known.keys()].some(isBehind))) {
+      server = present;
       known.clear();
       setBacks++;
+      onSetBack();
     }
     note(marks);
     lookedAt = begunAt;
@@ -81,6 +117,9 @@ export async function watchChangeMarks(db: Database): Promise<ChangeMarks> {
       if (performance.now() - lookedAt > staleMs)
         throw new StorageUnavailable('the database has not answered for four seconds');
       return (known.get(name) ?? 0) + setBacks * setBackStep;
+    },
+    get setBacks() {
+      return setBacks;
     },
     note(marks) {
       note(marks);

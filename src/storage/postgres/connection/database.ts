@@ -1,11 +1,13 @@
 import pg from 'pg';
 import { leaseSeconds } from '../../nodes.ts';
 import { StorageFault } from '../../storage.ts';
-import { toUnavailable } from './errors.ts';
+import { CommitUnknown, toUnavailable } from './errors.ts';
 import { programSchema } from './schema.ts';
 
 /** A value of a parameter. */
-export type Value = string | number | boolean | null | undefined | Uint8Array | readonly string[];
+export type Value = Scalar | undefined | readonly Scalar[];
+
+type Scalar = string | number | boolean | null | Uint8Array;
 
 /** Runs statements; parameters are `$1`, `$2` and so on. SQL texts must be constants: each is prepared once. */
 export interface Statements {
@@ -22,11 +24,25 @@ export interface Database extends Statements {
   close(): Promise<void>;
 }
 
+/** Statements and transactions of a purpose of its own, beside the serial writes of the installation. */
+export interface TransactionPool extends Database {
+  /**
+   * Runs work in a transaction, which is undone if the work throws.
+   * @param settings statements after `BEGIN`
+   * @throws CommitUnknown if the connection was lost during the commit
+   * @throws StorageUnavailable
+   */
+  transact<T>(settings: string, work: (tx: Statements) => Promise<T>): Promise<T>;
+}
+
 /** Connection to a PostgreSQL database. */
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database?sslmode=verify-full` */
   url: string;
-  /** Maximum number of connections for reads; one more writes, and {@link counterConnections} count for rate limits. */
+  /**
+   * Maximum number of connections for reads. One more writes, {@link counterConnections} count for rate limits, and twice
+   * {@link ledgerConnections} write and read the call ledger.
+   */
   poolSize?: number;
   /** True if a pooler in transaction mode stands before the server: nothing is prepared by name. */
   pooled?: boolean;
@@ -35,11 +51,17 @@ export interface ConnectionOptions {
 /** Maximum number of connections for counters. */
 export const counterConnections = 3;
 
+/** Maximum number of connections that write to the call ledger, and of those that read it. */
+export const ledgerConnections = 2;
+
 /** Name of our connections; the schema that the program knows follows it behind a slash. */
 export const applicationName = 'gatehouse';
 
 /** Condition for rows of `nodes`. */
 export const isAlive = `beat_at > clock_timestamp() - interval '${leaseSeconds} seconds'`;
+
+/** Condition for rows of `nodes`: other nodes can reach it. A server that has no port names only its machine. */
+export const hasPort = "strpos(address, ':') > 0";
 
 /** Time to open a connection, and to answer a read, in milliseconds. */
 const timeouts = { connectMs: 5_000, readMs: 5_000 } as const;
@@ -124,15 +146,39 @@ export function driverOptions({ url }: ConnectionOptions): pg.ClientConfig {
  * @param purpose names what fails in the error of an outage
  */
 export function openPool(options: ConnectionOptions, purpose: 'read' | 'written' = 'read'): Database {
+  return toDatabase(createPool(options), options, purpose);
+}
+
+/** Opens a pool of connections for transactions, which send their statements without waiting for those before. */
+export function openTransactionPool(options: ConnectionOptions): TransactionPool {
+  const pool = createPool({ ...options, pipeline: true });
+  return {
+    ...toDatabase(pool, options, 'written'),
+    async transact(settings, work) {
+      try {
+        return await transact(pool, options, settings, work);
+      } catch (error) {
+        throw toUnavailable(error, 'written');
+      }
+    },
+  };
+}
+
+function createPool({ pipeline = false, ...options }: ConnectionOptions & { pipeline?: boolean }): pg.Pool {
   const pool = new pg.Pool({
     ...driverOptions(options),
     max: options.poolSize ?? 10,
     query_timeout: timeouts.readMs,
     // The last idle ones end: a balancer or firewall between would cut them unnoticed.
     idleTimeoutMillis: 60_000,
-  });
+    pipeline,
+  } as pg.PoolConfig);
   // A connection that is lost while idle is replaced at the next read.
   pool.on('error', () => undefined);
+  return pool;
+}
+
+function toDatabase(pool: pg.Pool, options: ConnectionOptions, purpose: 'read' | 'written'): Database {
   const statements = createStatements(pool as unknown as pg.Client, options);
   const reading =
     <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
@@ -149,4 +195,30 @@ export function openPool(options: ConnectionOptions, purpose: 'read' | 'written'
     run: reading(statements.run),
     close: () => pool.end(),
   };
+}
+
+async function transact<T>(
+  pool: pg.Pool,
+  options: ConnectionOptions,
+  settings: string,
+  work: (tx: Statements) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  // The statement that runs fails with it, or the next one.
+  const ignore = (): void => undefined;
+  client.on('error', ignore);
+  let isDone = false;
+  try {
+    const begun = client.query(`BEGIN; ${settings}`);
+    const [, result] = await Promise.all([begun, work(createStatements(client, options))]);
+    await client.query('COMMIT').catch((cause: unknown) => {
+      throw new CommitUnknown({ cause });
+    });
+    isDone = true;
+    return result;
+  } finally {
+    client.off('error', ignore);
+    // A connection that ends takes its transaction with it.
+    client.release(!isDone);
+  }
 }

@@ -25,6 +25,16 @@ export class ProgramTooOld extends StorageUnavailable {
   }
 }
 
+/** The answer of a commit was lost: the transaction is committed, or will not be, once its connection has ended. */
+export class CommitUnknown extends StorageUnavailable {
+  constructor(options?: ErrorOptions) {
+    super(
+      'the connection to the database was lost during a commit; whether it was written is not known',
+      options,
+    );
+  }
+}
+
 /** Returns whether a write was refused because the program is too old for the database. */
 export function isBeyondProgram(error: unknown): boolean {
   return (error as { constraint?: unknown }).constraint === 'writer_knows_schema';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type SchemaUpgrade, StorageFault } from '../../storage.ts';
-import { applicationName, type ConnectionOptions, driverOptions, isAlive } from './database.ts';
+import { applicationName, type ConnectionOptions, driverOptions, hasPort, isAlive } from './database.ts';
 import { type Migration, migrationFolder, readMigrations } from './schema.ts';
 
 /** Settings of the server without which an acknowledged write could be lost, and the oldest version. */
@@ -36,8 +36,6 @@ export interface MigrationOptions {
   signal?: AbortSignal | undefined;
   /** Folder of the migrations; default is that of this program. */
   folder?: URL;
-  /** True if a database without an installation is refused. */
-  mustExist?: boolean;
 }
 
 /** The schema of a database. */
@@ -56,13 +54,7 @@ interface Schema {
  */
 export async function migrate(
   options: ConnectionOptions,
-  {
-    beforeUpgrade,
-    onWait = () => undefined,
-    signal,
-    folder = migrationFolder,
-    mustExist,
-  }: MigrationOptions = {},
+  { beforeUpgrade, onWait = () => undefined, signal, folder = migrationFolder }: MigrationOptions = {},
 ): Promise<void> {
   const client = new pg.Client(driverOptions(options));
   client.on('error', () => undefined);
@@ -72,10 +64,6 @@ export async function migrate(
     const migrations = readMigrations(folder);
     const newest = migrations.at(-1)?.version ?? 0;
     const before = await readSchema(client);
-    if (before.version === 0 && mustExist === true)
-      throw new StorageFault(
-        'There is no installation in this database. Check its name in the URL; nothing was changed.',
-      );
     if (before.minReader > newest)
       throw new StorageFault(
         `The database is of schema ${before.version} and can be used by programs that know schema ${before.minReader}; this program knows schemas up to ${newest}. Use the newer program, or restore a backup from before the upgrade.`,
@@ -158,7 +146,7 @@ async function findOlderProgram(
   { pooled = false }: ConnectionOptions,
 ): Promise<string | undefined> {
   const { rows } = await client.query<{ place: string; schema: number }>(
-    `SELECT 'The node ' || address || ' (version ' || version || ')' AS place, schema FROM nodes
+    `SELECT CASE WHEN ${hasPort} THEN 'The node ' ELSE 'The server on ' END || address || ' (version ' || version || ')' AS place, schema FROM nodes
        WHERE ${isAlive} AND schema < $1
      UNION ALL
      SELECT 'A server or command on ' || coalesce(host(client_addr), 'this machine'), schema

@@ -10,7 +10,7 @@ import {
   type Statements,
   type Value,
 } from './database.ts';
-import { isBeyondProgram, isOutage, ProgramTooOld, toUnavailable } from './errors.ts';
+import { CommitUnknown, isBeyondProgram, isOutage, ProgramTooOld, toUnavailable } from './errors.ts';
 import { programSchema } from './schema.ts';
 
 /** Statements of a transaction that writes. All are sent at once, without waiting for the one before. */
@@ -246,11 +246,7 @@ export function createWriter(options: ConnectionOptions, marks: ChangeMarks): Wr
         return mark?.batch === batch;
       } catch (cause) {
         if (current) drop(current);
-        if (performance.now() > deadline)
-          throw new StorageUnavailable(
-            'the connection to the database was lost during a commit; whether it was written is not known',
-            { cause },
-          );
+        if (performance.now() > deadline) throw new CommitUnknown({ cause });
         await sleep(reconnecting.pauseMs);
       }
     }

@@ -68,6 +68,7 @@ function createStore(db: Database, writer: Writer, marks: ChangeMarks, node?: st
   const by = node === undefined ? [] : [node];
   const keysOf = (rows: readonly { key: string }[]): string[] => rows.map(({ key }) => key);
   return {
+    isRemote: true,
     open: (session, caps) =>
       writer.write(
         async (tx) => {

@@ -5,47 +5,73 @@ import {
   type NodeRow,
   type NodeStore,
 } from '../../nodes.ts';
+import { AnotherServer } from '../../storage.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
-import { type Database, isAlive } from '../connection/database.ts';
-import { ProgramTooOld } from '../connection/errors.ts';
+import { type Database, hasPort, isAlive } from '../connection/database.ts';
 import { programSchema } from '../connection/schema.ts';
 import type { Writer } from '../connection/writer.ts';
 
 const columns = `nodes.id, address, version, started_at AS "startedAt", settings_hash AS "settingsHash",
   refuses_file AS "refusesFile"`;
 
+const releaseAll = 'UPDATE mcp_sessions SET node_id = NULL WHERE node_id = $1';
+
 /** Creates the store of the nodes on a PostgreSQL database. */
 export function createNodeStore(db: Database, writer: Writer): NodeStore {
   return {
-    // Outside the order of writes: a long write of one node must not end the leases of all.
     async beat({ id, address, version, startedAt, settingsHash, refusesFile }) {
-      const beaten = await db.run(
-        `INSERT INTO nodes (id, address, version, started_at, schema, beat_at, settings_hash, refuses_file)
-         SELECT $1::text, $2::text, $3::text, $4::bigint, $5::integer, clock_timestamp(), $6::text, $7::boolean
-           FROM commit_order WHERE min_reader <= $5::integer
-         ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, settings_hash = excluded.settings_hash,
-           refuses_file = excluded.refuses_file`,
-        [id, address, version, startedAt, programSchema(), settingsHash, refusesFile],
+      // Outside the order of writes: a long write of one node must not end the leases of all.
+      const renewed = await db.run(
+        `UPDATE nodes SET beat_at = clock_timestamp(), settings_hash = $2, refuses_file = $3
+           FROM commit_order WHERE nodes.id = $1 AND ${isAlive} AND min_reader <= $4::integer`,
+        [id, settingsHash, refusesFile, programSchema()],
       );
-      if (beaten === 0) throw new ProgramTooOld();
+      if (renewed === 1) return true;
+      await writer.write(async (tx) => {
+        const rival = await tx.row<{ address: string; lease: string }>(
+          `SELECT address, id || ' ' || beat_at AS lease FROM nodes
+             WHERE ${isAlive} AND id <> $1 AND NOT (${hasPort} AND $2) ORDER BY beat_at DESC LIMIT 1`,
+          [id, address.includes(':')],
+        );
+        if (rival) throw new AnotherServer(rival.address, rival.lease);
+        tx.send(releaseAll, [id]);
+        tx.send(
+          `INSERT INTO nodes (id, address, version, started_at, schema, beat_at, settings_hash, refuses_file)
+           VALUES ($1, $2, $3, $4, $5, clock_timestamp(), $6, $7)
+           ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at, settings_hash = excluded.settings_hash,
+             refuses_file = excluded.refuses_file`,
+          [id, address, version, startedAt, programSchema(), settingsHash, refusesFile],
+        );
+      });
+      return false;
     },
     leave: (id) =>
       writer.write(
         async (tx) => {
-          tx.send('UPDATE mcp_sessions SET node_id = NULL WHERE node_id = $1', [id]);
+          tx.send(releaseAll, [id]);
           tx.send('DELETE FROM nodes WHERE id = $1', [id]);
         },
         { inOneFlight: true },
       ),
-    list: () => db.rows<NodeRow>(`SELECT ${columns} FROM nodes WHERE ${isAlive} ORDER BY started_at, id`),
+    list: () =>
+      db.rows<NodeRow>(
+        `SELECT ${columns} FROM nodes WHERE ${isAlive} AND ${hasPort} ORDER BY started_at, id`,
+      ),
     listAll: () =>
       db.rows<ListedNode>(
         `SELECT ${columns}, ${isAlive} AS "isAlive",
            (SELECT count(*) FROM mcp_sessions WHERE node_id = nodes.id) AS sessions
-         FROM nodes ORDER BY started_at, nodes.id`,
+         FROM nodes WHERE ${hasPort} ORDER BY started_at, nodes.id`,
       ),
     claimSession: (key, id) =>
       writer.write(async (tx) => {
+        // Beats are outside the order of writes. One that is not committed yet is waited for; one that comes later finds the
+        // row changed and its own lease over.
+        tx.send(
+          `UPDATE nodes SET beat_at = beat_at
+             WHERE id = (SELECT node_id FROM mcp_sessions WHERE key = $1) AND NOT (${isAlive})`,
+          [key],
+        );
         const claimed = await tx.run(
           `UPDATE mcp_sessions SET node_id = $2
            WHERE key = $1 AND (node_id IS NULL OR node_id = $2
@@ -83,6 +109,7 @@ interface MessageRow {
 
 /** Creates the messages of the nodes on a PostgreSQL database. */
 export function createNodeMessageStore(db: Database, writer: Writer, marks: ChangeMarks): NodeMessageStore {
+  let setBacks = marks.setBacks;
   return {
     // Writes are serial over all nodes, so a position that is given later is committed later.
     post: (nodeId, payload) =>
@@ -111,7 +138,8 @@ export function createNodeMessageStore(db: Database, writer: Writer, marks: Chan
         [position, nodeId],
       );
       const { last = 0, removed = 0 } = rows[0] ?? {};
-      const isComplete = removed <= position && position <= last;
+      const isComplete = removed <= position && position <= last && setBacks === marks.setBacks;
+      ({ setBacks } = marks);
       const isEnd = rows.length < messageBatchSize;
       return {
         messages: rows.flatMap(({ payload, ageMs }) => (payload ? [{ payload, ageMs }] : [])),

@@ -93,27 +93,43 @@ export function upgradeExclusively(file: string): void {
   }
 }
 
+/** The lock for a server, which ends with the process that holds it, however that ends. */
+export interface ServingLock {
+  /**
+   * Takes the lock. All gatehouses of a process on one storage hold it together.
+   * @param isShared true if this server and others forward requests to each other
+   * @returns releases it, for a gatehouse that does not serve after all
+   * @throws StorageFault if another server holds it, and not both share it
+   */
+  take(isShared: boolean): () => void;
+  /** Ends it: nothing is written any more. */
+  end(): void;
+}
+
 /**
  * Creates the lock for a server, on a file beside the database. Servers that forward requests to each other share it; any
- * other server has it alone. It ends with the process that holds it, however that ends. All gatehouses of a process on
- * one storage hold it together.
+ * other server has it alone.
  * @param file path of the file; created if it is missing
- * @returns takes the lock, and returns what ends it; throws StorageFault if another server holds it, and not both share it
  */
-export function createServingLock(file: string): (isShared: boolean) => () => void {
+export function createServingLock(file: string): ServingLock {
   let lock: Database.Database | undefined;
   let holders = 0;
-  return (isShared) => {
-    lock ??= lockServing(file, isShared);
-    holders++;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      if (--holders > 0) return;
-      lock?.close();
-      lock = undefined;
-    };
+  function end(): void {
+    lock?.close();
+    lock = undefined;
+  }
+  return {
+    take(isShared) {
+      lock ??= lockServing(file, isShared);
+      holders++;
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--holders === 0) end();
+      };
+    },
+    end,
   };
 }
 

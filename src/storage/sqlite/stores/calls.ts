@@ -1,9 +1,10 @@
-import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, constants, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { digestCalls, proveCallEnd, sealCalls } from '../../../crypto/call-chain.ts';
 import {
   addToBuckets,
   type CallBatch,
+  type CallCondition,
   type CallCount,
   type CallCounting,
   type CallCursor,
@@ -12,6 +13,7 @@ import {
   type CallGroup,
   type CallHour,
   type CallQuery,
+  type CallRetention,
   type CallRow,
   type CallSeal,
   type CallStore,
@@ -19,7 +21,12 @@ import {
   type CallWriter,
   callColumns,
   chainedValues,
+  conditionsOf,
+  droppedAtOnce,
+  type ExportPosition,
+  findDroppable,
   hoursOf,
+  toStorable,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
 import { ledgerMigrations, migrate } from '../connection/migrate.ts';
@@ -27,17 +34,53 @@ import { ledgerMigrations, migrate } from '../connection/migrate.ts';
 /** Longest wait for another process's commit, in milliseconds; it holds the event loop. */
 const busyTimeoutMs = 100;
 
-/** Batches dropped in one commit: small enough to not hold the event loop. */
-const droppedAtOnce = 5;
-
 const names = Object.keys(callColumns) as (keyof CallRow)[];
-const columnList = names.map((name) => `${callColumns[name]} AS ${name}`).join(', ');
+
+/** Columns whose texts are in `call_names`. */
+const named: ReadonlySet<string> = new Set<string>(
+  (
+    [
+      ...['account', 'client', 'grant', 'route', 'backend', 'credential', 'revision', 'method', 'target'],
+      ...['definition', 'argumentNames', 'reason'],
+    ] as (keyof CallRow)[]
+  ).map((name) => callColumns[name]),
+);
+
+const columnList = names
+  .map((name) => {
+    const column = callColumns[name];
+    return `${named.has(column) ? `(SELECT text FROM call_names WHERE id = calls.${column})` : column} AS ${name}`;
+  })
+  .join(', ');
+const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
 const sealColumns = 'batch, at, last_seq AS lastSeq, calls, lost, gap, digest, mac';
 
 /** A row as SQLite returns it. */
-type StoredRow = Omit<CallRow, 'cached' | 'retried'> & Record<'cached' | 'retried', number>;
+type StoredRow = Omit<CallRow, 'cached' | 'retried' | 'requestId'> &
+  Record<'cached' | 'retried', number> & { requestId: string | Buffer };
 
-const toRow = (row: StoredRow): CallRow => ({ ...row, cached: row.cached === 1, retried: row.retried === 1 });
+const toRow = (row: StoredRow): CallRow => ({
+  ...row,
+  cached: row.cached === 1,
+  retried: row.retried === 1,
+  requestId: typeof row.requestId === 'string' ? row.requestId : toUuid(row.requestId),
+});
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the stored form of a request id: half the bytes of a UUID. */
+function packId(id: string): string | Buffer {
+  return uuid.test(id) ? Buffer.from(id.replaceAll('-', ''), 'hex') : id;
+}
+
+function toUuid(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+const dayMs = 86_400_000;
+
+/** Most names whose ids are remembered. */
+const maxKnownNames = 20_000;
 
 /** An open database file of the ledger. */
 interface Ledger {
@@ -45,7 +88,8 @@ interface Ledger {
   append(batch: CallBatch, nowMs: number): CallSeal;
   seals(afterBatch: number, limit: number): CallSeal[];
   ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
-  prune(before: number, maxRows: number): { calls: number; isDone: boolean };
+  /** @returns the number of calls dropped; undefined if there is nothing to drop */
+  prune(retention: CallRetention): number | undefined;
   beat(writer: string, nowMs: number): CallWriter[];
   leave(writer: string): boolean;
 }
@@ -64,10 +108,13 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     open = undefined;
   };
 
-  /** Returns the opened ledger. A file that was moved away is not written any more. */
+  /** Returns the opened ledger. A file that was moved away gets what its log holds, and is not written any more. */
   const current = (): Ledger => {
     const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    if (open && open.inode !== inode) close();
+    if (open && open.inode !== inode) {
+      open.ledger.db.pragma('wal_checkpoint(TRUNCATE)');
+      close();
+    }
     open ??= openLedger(file, keys);
     return open.ledger;
   };
@@ -77,7 +124,6 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     try {
       return work(current());
     } catch (cause) {
-      if (open?.ledger.db.inTransaction) open.ledger.db.exec('ROLLBACK');
       close();
       throw new StorageUnavailable('the call ledger cannot be used at the moment', { cause });
     }
@@ -92,7 +138,7 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     list: async (query, limit, before) => use(({ db }) => list(db, query, limit, before)),
     read: async (query, limit) =>
       use(({ db }) => {
-        const { where, values } = conditionsOf(query);
+        const { where, values } = toWhere(conditionsOf(query));
         return db
           .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
           .all(...values, limit)
@@ -104,26 +150,51 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         db
           .prepare<[number, number], CallHour & { buckets: never }>(
             `SELECT hour, route, backend, method, target, client, outcome, calls, ms, bytes_out AS bytesOut, buckets
-             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY hour`,
+             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${hourKey.join(', ')}`,
           )
           .all(sinceMs, untilMs)
           .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
       ),
     seals: async (afterBatch, limit) => use((ledger) => ledger.seals(afterBatch, limit)),
     ends: async () => use((ledger) => ledger.ends()),
-    async prune({ before, maxRows, hoursBefore }) {
+    async prune(retention) {
       let removed = 0;
-      for (let isDone = false; !isDone; ) {
-        const dropped = use((ledger) => ledger.prune(before, maxRows));
-        removed += dropped.calls;
-        isDone = dropped.isDone;
+      for (;;) {
+        const dropped = use(({ db, prune }) => {
+          db.pragma('synchronous = NORMAL');
+          return prune(retention);
+        });
+        if (dropped === undefined) break;
+        removed += dropped;
         await new Promise((resolve) => setImmediate(resolve));
       }
-      use(({ db }) => db.prepare('DELETE FROM call_hours WHERE hour < ?').run(hoursBefore));
+      use(({ db }) => {
+        db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
+        // A day more: a call is written after it arrived.
+        db.prepare('DELETE FROM call_names WHERE used_day < ?').run(Math.floor(retention.before / dayMs) - 1);
+      });
       return removed;
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
     leave: async (writer) => use((ledger) => ledger.leave(writer)),
+    takeExport: async (name, writer, nowMs, leaseMs) =>
+      use(({ db }) =>
+        db
+          .prepare<[string, string, number, number], ExportPosition>(
+            `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES (?, ?, ?, 0, 0)
+             ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+               WHERE writer = excluded.writer OR taken_until < ?
+             RETURNING calls, audit`,
+          )
+          .get(name, writer, nowMs + leaseMs, nowMs),
+      ),
+    saveExport: async (name, writer, { calls, audit }) =>
+      use(
+        ({ db }) =>
+          void db
+            .prepare('UPDATE call_exports SET calls = ?, audit = ? WHERE name = ? AND writer = ?')
+            .run(calls, audit, name, writer),
+      ),
     async close() {
       close();
     },
@@ -131,7 +202,10 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
 }
 
 function openLedger(file: string, keys: { readonly audit: string }): { ledger: Ledger; inode: number } {
-  if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  if (!existsSync(file)) {
+    setLogAside(file);
+    closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+  }
   chmodSync(file, 0o600);
   const { ino: inode } = statSync(file);
   const db = new Database(file, { timeout: busyTimeoutMs });
@@ -143,6 +217,13 @@ function openLedger(file: string, keys: { readonly audit: string }): { ledger: L
     db.close();
     throw error;
   }
+}
+
+/** Renames the log of a file that was moved away: SQLite would replay it into the new file. */
+function setLogAside(file: string): void {
+  const log = `${file}-wal`;
+  if (statSync(log, { throwIfNoEntry: false })?.size) renameSync(log, `${log}.left`);
+  for (const rest of [log, `${file}-shm`]) rmSync(rest, { force: true });
 }
 
 function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<Ledger, 'db'> {
@@ -164,7 +245,6 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   const listSeals = db.prepare<[number, number], CallSeal>(
     `SELECT ${sealColumns} FROM call_seals WHERE batch > ? ORDER BY batch LIMIT ?`,
   );
-  const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
   const findHour = db
     .prepare<unknown[], string>(
       `SELECT buckets FROM call_hours WHERE ${hourKey.map((name) => `${name} = ?`).join(' AND ')}`,
@@ -188,6 +268,33 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   );
   const leave = db.prepare<[string]>('DELETE FROM call_writers WHERE writer = ?');
 
+  const useName = db
+    .prepare<[string, number], number>(
+      `INSERT INTO call_names (text, used_day) VALUES (?, ?)
+       ON CONFLICT (text) DO UPDATE SET used_day = max(used_day, excluded.used_day) RETURNING id`,
+    )
+    .pluck();
+  /** Ids of the names that were used on the present day. */
+  const today = { day: 0, ids: new Map<string, number>() };
+  const idOf = (text: string, nowMs: number): number => {
+    const day = Math.floor(nowMs / dayMs);
+    if (today.day !== day || today.ids.size > maxKnownNames) {
+      today.day = day;
+      today.ids = new Map();
+    }
+    const known = today.ids.get(text);
+    if (known !== undefined) return known;
+    const id = useName.get(text, day) as number;
+    today.ids.set(text, id);
+    return id;
+  };
+  const toColumn = (name: keyof CallRow, value: CallRow[keyof CallRow], nowMs: number) => {
+    if (typeof value === 'boolean') return Number(value);
+    if (typeof value !== 'string') return value;
+    if (name === 'requestId') return packId(value);
+    return named.has(callColumns[name]) ? idOf(value, nowMs) : value;
+  };
+
   const seal = (name: 'start' | 'head', { batch, lastSeq, mac }: CallSeal): void => {
     const end = { batch, lastSeq, mac };
     putEnd.run({ name, ...end, proof: proveCallEnd(keys.audit, name, end) });
@@ -200,13 +307,14 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       putHour.run(...key, number, ms, bytesOut, JSON.stringify(sum));
     }
   };
-  const append = ({ calls, lost, gap }: CallBatch, nowMs: number): CallSeal => {
+  const append = ({ calls: given, lost, gap }: CallBatch, nowMs: number): CallSeal => {
+    const calls = given.map(toStorable);
     const last = findEnd.get('head') ?? { batch: 0, lastSeq: 0, mac: '' };
     let seq = last.lastSeq;
     const chained: unknown[][] = [];
     for (const call of calls) {
       const row: CallRow = { ...call, seq: ++seq };
-      insert.run(names.map((name) => toColumn(row[name])));
+      insert.run(names.map((name) => toColumn(name, row[name], nowMs)));
       chained.push(chainedValues(row));
     }
     addHours(calls);
@@ -225,22 +333,28 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     seal('head', complete);
     return complete;
   };
-  const prune = (before: number, maxRows: number): { calls: number; isDone: boolean } => {
-    const head = findEnd.get('head');
+  const prune = (retention: CallRetention): number | undefined => {
+    const { lastSeq = 0 } = findEnd.get('head') ?? {};
     const start = findEnd.get('start') ?? { batch: 0, lastSeq: 0 };
-    if (!head) return { calls: 0, isDone: true };
-    const oldest = listSeals.all(start.batch, droppedAtOnce);
-    const kept = oldest.findIndex(({ at, lastSeq }) => at >= before && head.lastSeq - lastSeq < maxRows);
-    const dropped = (kept === -1 ? oldest : oldest.slice(0, kept)).filter(({ batch }) => batch < head.batch);
+    const dropped = findDroppable(listSeals.all(start.batch, droppedAtOnce.batches), lastSeq, retention);
     const newest = dropped.at(-1);
-    if (!newest) return { calls: 0, isDone: true };
+    if (!newest) return undefined;
     dropCalls.run(newest.lastSeq);
     dropSeals.run(newest.batch);
     seal('start', newest);
-    return { calls: newest.lastSeq - start.lastSeq, isDone: dropped.length < droppedAtOnce };
+    return newest.lastSeq - start.lastSeq;
   };
+  const appendTogether = db.transaction(append).immediate;
   return {
-    append: db.transaction(append).immediate,
+    append(...batch) {
+      try {
+        return appendTogether(...batch);
+      } catch (error) {
+        // Their names were undone, too.
+        today.ids = new Map();
+        throw error;
+      }
+    },
     seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
     ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
     prune: db.transaction(prune).immediate,
@@ -252,12 +366,8 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   };
 }
 
-function toColumn(value: CallRow[keyof CallRow]): string | number | Uint8Array | null {
-  return typeof value === 'boolean' ? Number(value) : value;
-}
-
 function list(db: Database.Database, query: CallQuery, limit: number, before?: CallCursor): CallRow[] {
-  const { where, values } = conditionsOf(query, before && [['(at, seq) < (?, ?)', before.at, before.seq]]);
+  const { where, values } = toWhere(conditionsOf(query, before));
   return db
     .prepare<unknown[], StoredRow>(
       `SELECT ${columnList} FROM calls ${where} ORDER BY at DESC, seq DESC LIMIT ?`,
@@ -274,7 +384,7 @@ function count(
   query: CallQuery,
   { by, limit, withTimes = false }: CallCounting,
 ): CallCount[] {
-  const { where, values } = conditionsOf(query);
+  const { where, values } = toWhere(conditionsOf(query));
   const columns = by.map((name) => callColumns[name]);
   const groupBy = columns.length === 0 ? '' : `GROUP BY ${columns.join(', ')}`;
   const rows = db
@@ -285,8 +395,11 @@ function count(
        FROM calls ${where} ${groupBy} HAVING calls > 0 ORDER BY calls DESC, lastAt DESC LIMIT ?`,
     )
     .all(...values, limit);
+  const findName = db.prepare<[unknown], string>('SELECT text FROM call_names WHERE id = ?').pluck();
+  const textOf = (name: CallGroup, value: unknown): string | null =>
+    value !== null && named.has(callColumns[name]) ? (findName.get(value) ?? null) : (value as string | null);
   return rows.map((row) => {
-    const group = Object.fromEntries(by.map((name) => [name, row[`g_${name}`] as string | null]));
+    const group = Object.fromEntries(by.map((name) => [name, textOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
     return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
@@ -296,9 +409,9 @@ function count(
 /** Returns the percentiles of one group. */
 function timesOf(db: Database.Database, query: CallQuery, group: CallCount['group']): CallTimes {
   const own = Object.entries(group).map(
-    ([name, value]): Rule => [`${callColumns[name as CallGroup]} IS ?`, value],
+    ([name, value]): Condition => [`${callColumns[name as CallGroup]} IS ?`, value],
   );
-  const { where, values } = conditionsOf(query, own);
+  const { where, values } = toWhere([...conditionsOf(query), ...own]);
   const sorted = db
     .prepare<unknown[], number>(`SELECT ms FROM calls ${where} ORDER BY ms`)
     .pluck()
@@ -307,21 +420,19 @@ function timesOf(db: Database.Database, query: CallQuery, group: CallCount['grou
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** A condition in SQL and its values. */
-type Rule = [string, ...unknown[]];
+type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
 
-function conditionsOf(query: CallQuery, further: readonly Rule[] = []): { where: string; values: unknown[] } {
-  const { since, until, afterSeq, untilSeq, ...equal } = query;
-  const rules: Rule[] = [
-    ['at >= ?', since],
-    ['at < ?', until],
-    ['seq > ?', afterSeq],
-    ['seq <= ?', untilSeq],
-    ...Object.entries(equal).map(([name, value]): Rule => [`${callColumns[name as CallGroup]} = ?`, value]),
-  ];
-  const given = [...rules.filter(([, value]) => value !== undefined), ...further];
+function toWhere(conditions: readonly Condition[]): { where: string; values: unknown[] } {
   return {
-    where: given.length === 0 ? '' : `WHERE ${given.map(([rule]) => rule).join(' AND ')}`,
-    values: given.flatMap(([, ...values]) => values),
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => withIds(sql)).join(' AND ')}`,
+    values: conditions.flatMap(([sql, ...values]) =>
+      sql.startsWith(callColumns.requestId) ? values.map((value) => packId(String(value))) : values,
+    ),
   };
+}
+
+/** Compares a named column by the id of the text. */
+function withIds(sql: string): string {
+  const [, column = '', comparison] = /^(\w+) (=|IS) \?$/.exec(sql) ?? [];
+  return named.has(column) ? `${column} ${comparison} (SELECT id FROM call_names WHERE text = ?)` : sql;
 }

@@ -88,6 +88,7 @@ function createStore(db: Database.Database, writer: Writer, node?: string): McpS
   const end = db.prepare('DELETE FROM mcp_sessions WHERE key = ?');
 
   return {
+    isRemote: false,
     open: (session, caps) =>
       writer.write(() => {
         if ((sessionsOf.get(session.principal) ?? 0) >= caps.maxPerPrincipal) return 'principal_full';

@@ -26,7 +26,11 @@ function toNode({ refusesFile, ...row }: Stored<NodeRow>): NodeRow {
 export function createNodeStore(db: Database.Database, writer: Writer): NodeStore {
   const columns = `nodes.id, address, version, started_at AS startedAt, settings_hash AS settingsHash,
     refuses_file AS refusesFile`;
-  const beat = db.prepare(
+  const renew = db.prepare(
+    `UPDATE nodes SET beat_at_ms = ${now}, settings_hash = @settingsHash, refuses_file = @refusesFile
+     WHERE id = @id AND ${isAlive}`,
+  );
+  const begin = db.prepare(
     `INSERT INTO nodes (id, address, version, started_at, beat_at_ms, settings_hash, refuses_file)
      VALUES (@id, @address, @version, @startedAt, ${now}, @settingsHash, @refusesFile)
      ON CONFLICT (id) DO UPDATE SET beat_at_ms = excluded.beat_at_ms, settings_hash = excluded.settings_hash,
@@ -57,7 +61,14 @@ export function createNodeStore(db: Database.Database, writer: Writer): NodeStor
   );
 
   return {
-    beat: (node) => writer.write(() => void beat.run({ ...node, refusesFile: Number(node.refusesFile) })),
+    beat: (node) =>
+      writer.write(() => {
+        const row = { ...node, refusesFile: Number(node.refusesFile) };
+        if (renew.run(row).changes === 1) return true;
+        releaseAll.run(node.id);
+        begin.run(row);
+        return false;
+      }),
     leave: (id) =>
       writer.write(() => {
         releaseAll.run(id);

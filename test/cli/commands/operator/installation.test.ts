@@ -63,7 +63,7 @@ describe('an operator’s command', () => {
   it('is ended by its signal also between two tries to open the database', async () => {
     const data = await readDataFolder();
     const signal = AbortSignal.timeout(100);
-    await expect(openInstallation({ data }, testIo().io, signal)).rejects.toMatchObject({
+    await expect(openInstallation({ data }, testIo().io, { signal })).rejects.toMatchObject({
       name: 'AbortError',
     });
   });

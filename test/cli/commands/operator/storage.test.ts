@@ -155,7 +155,7 @@ describe('gatehouse storage recovered', () => {
 
   it('refuses an empty database, and an installation on SQLite', async () => {
     const empty = await recovered(await configOfPostgres());
-    expect(String(empty.error)).toContain('There is no installation in this database');
+    expect(String(empty.error)).toContain('There is no installation in the PostgreSQL database');
     const onSqlite = join(testFolder(), 'gatehouse.json');
     writeFileSync(onSqlite, '{}');
     expect((await recovered(onSqlite)).error).toMatchObject({

@@ -55,7 +55,11 @@ describe('gatehouse stdio', () => {
     const [account] = await withInstallation(data, ({ storage }) => storage.accounts.list());
     for (const client of [v1, v2]) {
       const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} });
-      expect(structuredContent).toMatchObject({ account: account?.id, client: 'stdio' });
+      expect(structuredContent).toMatchObject({
+        account: account?.id,
+        email: account?.email,
+        client: 'stdio',
+      });
     }
   });
 

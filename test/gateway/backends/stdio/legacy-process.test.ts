@@ -610,3 +610,39 @@ describe('a process that is taken over', () => {
     });
   });
 });
+
+/** A program that says with which `_meta` it was begun and called, and ends when it is told to. */
+const mirror = `
+let begun = 'not at all';
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  if (method === 'tools/call' && params.name === 'end') process.exit(1);
+  if (method === 'initialize') begun = params._meta ?? {};
+  const answers = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'm', version: '1' } },
+    'tools/call': { content: [], structuredContent: { begun, called: params?._meta ?? {} } },
+  };
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] ?? {} }));
+});`;
+
+it('A client passes no assertion of its own to a process, at no start of it; each request has one of the gateway', async () => {
+  const member = 'mcp-gatehouse/caller-assertion';
+  const backend = createStdioBackend(
+    'a',
+    { command: process.execPath, args: ['-e', mirror], caller: { assertion: true } },
+    { logger: createLogger('silent'), assert: ({ subject }) => `about ${subject}` },
+  );
+  onTestFinished(() => backend.close());
+  const talk = await open(backend);
+  const _meta = { [member]: 'forged', auth: 'forged' };
+  await talk.ask('initialize', { ...params, _meta });
+  talk.tell({ method: 'notifications/initialized' });
+  const call = (name: string) => talk.ask('tools/call', { name, arguments: {}, _meta });
+  const called = { [member]: 'about ada' };
+  expect((await call('look')).result?.structuredContent).toEqual({ begun: {}, called });
+  expect((await call('end')).error?.data?.reason).toBe('backend_ended');
+  await vi.waitFor(async () => {
+    expect((await call('look')).result?.structuredContent).toEqual({ begun: {}, called });
+  }, 10_000);
+});

@@ -27,6 +27,10 @@ describe('a backend', () => {
     expect(() =>
       createStdioBackend('a', { command: 'true', process: 'shared', credentials }, { logger }),
     ).toThrow('process: "shared" is for programs without personal credentials and folders');
+    const caller = { env: { WHO: 'email' } } as const;
+    expect(() => createStdioBackend('a', { command: 'true', process: 'shared', caller }, { logger })).toThrow(
+      'caller.env: a process that everybody shares cannot have variables of one caller',
+    );
   });
 });
 

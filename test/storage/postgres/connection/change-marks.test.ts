@@ -10,12 +10,14 @@ import { migrate } from '../../../../src/storage/postgres/connection/migrate.ts'
 import { createWriter } from '../../../../src/storage/postgres/connection/writer.ts';
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
+import { restartAsStandby } from '../fail-over.ts';
 
 const server = usePostgres({ isOwn: true });
 
 async function openNode(url: string) {
   const db = openPool({ url });
-  const marks = await watchChangeMarks(db);
+  const setBacks: number[] = [];
+  const marks = await watchChangeMarks(db, () => setBacks.push(marks.setBacks));
   const writer = createWriter({ url }, marks);
   onTestFinished(async () => {
     await writer.close();
@@ -23,7 +25,7 @@ async function openNode(url: string) {
     await db.close();
   });
   const run = (sql: string) => writer.write((tx) => tx.run(sql));
-  return { marks, run };
+  return { marks, run, setBacks };
 }
 
 async function openNodes() {
@@ -79,6 +81,34 @@ describe('the mark of a name', () => {
     await expect
       .poll(() => outcomeOf(() => here.marks.of('accounts')), { timeout: 20_000, interval: 50 })
       .toBe(0);
+  });
+
+  it('changes if the database was set back, although the lost commits have left other numbers as they were', async () => {
+    const { here, there } = await openNodes();
+    await there.run(addAccount);
+    await sleep(3 * lookMs);
+    const before = here.marks.of('accounts');
+    await there.run('UPDATE commit_order SET commits = commits - 2');
+    await expect.poll(() => here.marks.setBacks).toBe(1);
+    expect(here.marks.of('accounts')).toBeGreaterThan(before);
+    expect(here.setBacks).toEqual([1]);
+  });
+
+  it('changes once if a standby has taken over, and is refused before that standby is promoted', async () => {
+    const { here } = await openNodes();
+    const before = here.marks.of('accounts');
+    await restartAsStandby(server());
+    await expect
+      .poll(() => outcomeOf(() => here.marks.of('accounts')), { timeout: 10_000, interval: 50 })
+      .toBe(StorageUnavailable);
+    await server().query('SELECT pg_promote()');
+    await expect
+      .poll(() => outcomeOf(() => here.marks.of('accounts')), { timeout: 20_000, interval: 50 })
+      .not.toBe(StorageUnavailable);
+    expect(here.marks.of('accounts')).toBeGreaterThan(before);
+    await here.run(addAccount);
+    await sleep(3 * lookMs);
+    expect(here.setBacks).toEqual([1]);
   });
 });
 

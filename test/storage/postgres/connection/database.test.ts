@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPool } from '../../../../src/storage/postgres/connection/database.ts';
+import { openPool, openTransactionPool } from '../../../../src/storage/postgres/connection/database.ts';
 import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 
@@ -7,6 +7,12 @@ const server = usePostgres({ isOwn: true });
 
 async function open(pooled = false) {
   const db = openPool({ url: await server().createDatabase(), pooled });
+  onTestFinished(() => db.close());
+  return db;
+}
+
+async function openTransactions() {
+  const db = openTransactionPool({ url: await server().createDatabase() });
   onTestFinished(() => db.close());
   return db;
 }
@@ -44,6 +50,43 @@ describe('a statement', () => {
     await expect(db.row('SELECT 1')).rejects.toThrow(StorageUnavailable);
     await server().start();
     expect(await db.row('SELECT 1 AS one')).toEqual({ one: 1 });
+  });
+});
+
+describe('a transaction beside the writes of the installation', () => {
+  it('takes effect whole or not at all, and its settings end with it', async () => {
+    const db = await openTransactions();
+    await db.run('CREATE TABLE things (name text PRIMARY KEY)');
+    const insert = 'INSERT INTO things VALUES ($1)';
+    const setting = 'SHOW synchronous_commit';
+    const seen = await db.transact('SET LOCAL synchronous_commit = off', async (tx) => {
+      await tx.run(insert, ['a']);
+      return tx.row(setting);
+    });
+    expect(seen).toEqual({ synchronous_commit: 'off' });
+    expect(await db.row(setting)).toEqual({ synchronous_commit: 'on' });
+    const own = new Error('of the work');
+    const failing = db.transact('', async (tx) => {
+      await tx.run(insert, ['b']);
+      throw own;
+    });
+    await expect(failing).rejects.toBe(own);
+    const doubled = db.transact('', (tx) =>
+      Promise.all(['c', 'a', 'd'].map((name) => tx.run(insert, [name]))),
+    );
+    await expect(doubled).rejects.toMatchObject({ code: '23505' });
+    expect(await db.rows('SELECT name FROM things')).toEqual([{ name: 'a' }]);
+  });
+
+  it('is unavailable if its connection is lost, and the next one is not', async () => {
+    const db = await openTransactions();
+    const lost = db.transact('', async (tx) => {
+      const own = await tx.row<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await server().query(`SELECT pg_terminate_backend(${own?.pid})`);
+      return tx.row('SELECT 1 AS one');
+    });
+    await expect(lost).rejects.toThrow(StorageUnavailable);
+    expect(await db.transact('', (tx) => tx.row('SELECT 2 AS two'))).toEqual({ two: 2 });
   });
 });
 

@@ -1,19 +1,12 @@
-import { cpSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../../../src/storage/postgres/connection/migrate.ts';
-import {
-  migrationFolder,
-  programSchema,
-  readMigrations,
-} from '../../../../src/storage/postgres/connection/schema.ts';
+import { programSchema, readMigrations } from '../../../../src/storage/postgres/connection/schema.ts';
 import { openPostgresStorage } from '../../../../src/storage/postgres/index.ts';
 import { StorageFault } from '../../../../src/storage/storage.ts';
-import { testFolder } from '../../../client/support/folder.ts';
 import { usePostgres } from '../../../support/postgres/postgres.ts';
 import { settled } from '../../contract/nodes.ts';
+import { compatible, newerMigrations } from '../newer-migrations.ts';
 
 const server = usePostgres({ isOwn: true });
 
@@ -61,15 +54,6 @@ describe('the schema', () => {
   });
 });
 
-/** Returns the folder of the migrations of a newer program: ours and one more. */
-function newerMigrations(sql: string): URL {
-  const folder = join(testFolder(), 'migrations');
-  cpSync(migrationFolder, folder, { recursive: true });
-  writeFileSync(join(folder, '9001_newer.sql'), sql);
-  return pathToFileURL(`${folder}/`);
-}
-
-const compatible = `-- min_reader: ${programSchema()}\nALTER TABLE notes ADD COLUMN colour text;`;
 const breaking = 'ALTER TABLE notes RENAME COLUMN text TO words;';
 
 describe('an upgrade', () => {

@@ -219,7 +219,7 @@ describe('writes', () => {
     for (let cuts = 0; cuts < 40; cuts++) {
       await sleep(40);
       await server().query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse'",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'gatehouse/%'",
       );
     }
     isOver = true;
@@ -238,7 +238,7 @@ describe('writes', () => {
       await sleep(round / 4);
       await server().query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE application_name = 'gatehouse' AND query ~ 'BEGIN|INSERT|COMMIT'`,
+         WHERE application_name LIKE 'gatehouse/%' AND query ~ 'BEGIN|INSERT|COMMIT'`,
       );
       const isSaid = await saying;
       results.push(isSaid === (await idsIn(node)).includes(`round ${round}`));

@@ -98,25 +98,35 @@ describe('the lock of servers', () => {
   it('is shared by servers that forward requests to each other, and by no other (FA-37)', () => {
     const file = join(testFolder(), 'gatehouse.db.serving');
     const [a, b] = [createServingLock(file), createServingLock(file)];
-    const endShared = [a(true), b(true)];
+    const endShared = [a.take(true), b.take(true)];
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(() => createServingLock(file)(false)).toThrow(StorageFault);
+    expect(() => createServingLock(file).take(false)).toThrow(StorageFault);
     for (const end of endShared) end();
-    const endAlone = a(false);
-    for (const isShared of [true, false]) expect(() => b(isShared)).toThrow(/set cluster\.port for both/);
+    const endAlone = a.take(false);
+    for (const isShared of [true, false])
+      expect(() => b.take(isShared)).toThrow(/set cluster\.port for both/);
     endAlone();
-    b(false)();
+    b.take(false)();
   });
 
   it('is held by all of a process on one storage, until the last of them ends', () => {
     const file = join(testFolder(), 'gatehouse.db.serving');
     const [here, there] = [createServingLock(file), createServingLock(file)];
-    const [first, second] = [here(false), here(false)];
+    const [first, second] = [here.take(false), here.take(false)];
     first();
     first();
-    expect(() => there(false)).toThrow(StorageFault);
+    expect(() => there.take(false)).toThrow(StorageFault);
     second();
-    there(false)();
+    there.take(false)();
+  });
+
+  it('ends with the storage, whoever holds it', () => {
+    const file = join(testFolder(), 'gatehouse.db.serving');
+    const [here, there] = [createServingLock(file), createServingLock(file)];
+    for (const isShared of [false, false]) here.take(isShared);
+    expect(() => there.take(false)).toThrow(StorageFault);
+    here.end();
+    there.take(false)();
   });
 
   it('ends with a process that is killed (FA-37)', async () => {
@@ -125,9 +135,9 @@ describe('the lock of servers', () => {
     onTestFinished(() => holder.stop());
     await holder.waitFor('stdout', /held/);
     const lock = createServingLock(file);
-    expect(() => lock(false)).toThrow(StorageFault);
+    expect(() => lock.take(false)).toThrow(StorageFault);
     holder.process.kill('SIGKILL');
     await holder.ended;
-    lock(false)();
+    lock.take(false)();
   });
 });

@@ -1,0 +1,112 @@
+import type { AuthInfo } from './auth-info.ts';
+
+/** Fields of an account: the same for all its clients. */
+export const accountFields = [
+  'sub',
+  'email',
+  'email_verified',
+  'name',
+  'groups',
+  'roles',
+  'upstream_iss',
+  'upstream_sub',
+] as const;
+
+/** Fields of the client of a call. */
+export const clientFields = ['client_id', 'client_name'] as const;
+
+/** Fields of the access token of a call, and of the login behind it. */
+export const loginFields = ['scope', 'grant_id', 'auth_time', 'amr'] as const;
+
+/** Fields of a caller that a backend may learn, by the names of their claims. */
+export const callerFields = [...accountFields, ...clientFields, ...loginFields] as const;
+
+/** One of {@link callerFields}. */
+export type CallerField = (typeof callerFields)[number];
+
+/**
+ * Returns the header of the assertion about a caller, in lower case.
+ * @param setting true for the default, or the header
+ * @returns undefined if there is no assertion
+ */
+export function headerOfAssertion(setting: boolean | { header: string } | undefined): string | undefined {
+  if (typeof setting === 'object') return setting.header.toLowerCase();
+  return setting ? 'x-gatehouse-assertion' : undefined;
+}
+
+/** Value of a field. */
+type FieldValue = string | number | boolean | readonly string[];
+
+/** Returns the value of a field; undefined if the caller has none. */
+export function callerField(caller: AuthInfo, field: CallerField): FieldValue | undefined {
+  const { upstream, client } = caller;
+  switch (field) {
+    case 'sub':
+      return caller.subject;
+    case 'email':
+      return caller.email;
+    case 'email_verified':
+      return caller.emailVerified;
+    case 'name':
+      return caller.displayName;
+    case 'groups':
+      return upstream?.groups;
+    case 'roles':
+      return upstream?.roles;
+    case 'upstream_iss':
+      return upstream?.issuer;
+    case 'upstream_sub':
+      return upstream?.subject;
+    case 'client_id':
+      return caller.clientId;
+    case 'client_name':
+      return client?.name;
+    case 'scope':
+      return caller.scopes.join(' ');
+    case 'grant_id':
+      return caller.grantId;
+    case 'auth_time':
+      return caller.authTime;
+    case 'amr':
+      return caller.amr;
+  }
+}
+
+/**
+ * Returns the value of a field as text. A list is a JSON array in ASCII: joined by commas, a name with a comma would be
+ * two names.
+ * @returns undefined if the caller has none, or an empty one
+ */
+export function callerText(caller: AuthInfo, field: CallerField): string | undefined {
+  const value = callerField(caller, field);
+  const text = Array.isArray(value) ? asciiJson(value) : String(value ?? '');
+  return text === '' ? undefined : text;
+}
+
+function asciiJson(value: readonly string[]): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/**
+ * Returns the claims of an assertion about a caller, without those of the assertion itself (OpenID Connect Core 1.0
+ * section 5.1, RFC 9068 section 2.2).
+ */
+export function callerClaims(caller: AuthInfo): Record<string, unknown> {
+  const { upstream } = caller;
+  const fields = callerFields.filter((field) => !field.startsWith('upstream_'));
+  const claims = fields.map((field) => [field, callerField(caller, field)] as const);
+  return {
+    ...Object.fromEntries(claims.filter(([, value]) => value !== undefined)),
+    ...(upstream && {
+      upstream: {
+        name: upstream.name,
+        iss: upstream.issuer,
+        sub: upstream.subject,
+        ...(upstream.claims && { claims: upstream.claims }),
+      },
+    }),
+  };
+}

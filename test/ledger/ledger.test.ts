@@ -1,0 +1,209 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLedger, type Ledger, type RouteRecording } from '../../src/ledger/index.ts';
+import type { FinishedCall } from '../../src/mcp/index.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { createCallStore } from '../../src/storage/sqlite/stores/calls.ts';
+
+const keys = { audit: 'a key of the audit log' };
+const hashOnly: RouteRecording = { arguments: 'hash', keep: [], required: false };
+
+function finished(given: Partial<FinishedCall> = {}): FinishedCall {
+  return {
+    at: 1_000_000,
+    ms: 12.4,
+    authInfo: {
+      issuer: 'https://gate.example',
+      subject: 'acct_1',
+      clientId: 'client-1',
+      scopes: ['mcp'],
+      audience: 'https://gate.example/mcp',
+      expiresAt: 2_000_000,
+      grantId: 'grant-1',
+    },
+    transport: 'http',
+    revision: '2025-11-25',
+    method: 'tools/call',
+    target: 'add',
+    arguments: { a: 1 },
+    bytesIn: 100,
+    bytesOut: 50,
+    traceId: undefined,
+    requestId: 'request-1',
+    notes: {},
+    ending: { kind: 'result' },
+    ...given,
+  };
+}
+
+async function start({ writesAtOnce = true } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-ledger-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'gatehouse.calls.db');
+  const store = createCallStore(file, keys);
+  const events: [string, Readonly<Record<string, string>>][] = [];
+  const log: string[] = [];
+  const begin = (): Ledger =>
+    createLedger({
+      store,
+      keys,
+      reasons: new Map([
+        ['backend_timed_out', 'timed_out'],
+        ['backend_busy', 'refused'],
+      ]),
+      audit: (event, details) => void events.push([event, details]),
+      logger: createLogger('info', (line) => log.push(line)),
+      nowMs: () => 5_000_000,
+      batchMs: writesAtOnce ? 1 : 60_000,
+    });
+  const ledger = begin();
+  onTestFinished(async () => {
+    await ledger.close();
+    await store.close();
+  });
+  const rows = (): ReturnType<typeof store.read> => store.read({}, 10_000);
+  return { folder, file, store, events, log, ledger, begin, rows };
+}
+
+describe('The ledger', () => {
+  it('writes calls together, behind their responses, and anchors its chain in the audit log', async () => {
+    const { ledger, rows, store, events } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    for (let at = 0; at < 300; at++)
+      expect(recorder.record(finished({ requestId: `r${at}` }))).toBeUndefined();
+    await expect.poll(async () => (await rows()).length).toBe(300);
+    expect((await store.seals(0, 100)).length).toBeLessThanOrEqual(3);
+    expect((await rows())[0]).toMatchObject({
+      route: '/',
+      account: 'acct_1',
+      client: 'client-1',
+      grant: 'grant-1',
+      outcome: 'ok',
+      ms: 12,
+      argumentNames: 'a',
+      requestId: 'r0',
+    });
+    await ledger.close();
+    const { head } = await store.ends();
+    expect(events.map(([event]) => event)).toEqual(['calls.begun', 'calls.sealed', 'calls.sealed']);
+    expect(events.at(-1)?.[1]).toEqual({ batch: String(head?.batch), mac: head?.mac });
+  });
+
+  it.each([
+    ['a result', { kind: 'result' }, ['ok', null, null]],
+    ['an error of a tool', { kind: 'tool_error' }, ['tool_error', null, null]],
+    ['a cancelled call', { kind: 'cancelled' }, ['cancelled', null, null]],
+    [
+      'a refusal',
+      { kind: 'refused', reason: 'insufficient_scope', code: -32000 },
+      ['refused', -32000, 'insufficient_scope'],
+    ],
+    [
+      'an error of the gateway',
+      { kind: 'error', error: { code: -32603, message: 'm', data: { reason: 'backend_timed_out' } } },
+      ['timed_out', -32603, 'backend_timed_out'],
+    ],
+    [
+      'an error of a backend, whose own reason is not recorded',
+      { kind: 'error', error: { code: -1, message: 'canary', data: { reason: 'canary' } } },
+      ['error', -1, null],
+    ],
+    ['a request for input', { kind: 'input_required' }, ['ok', null, 'input_required']],
+  ] as const)('records %s with its outcome', async (_what, ending, expected) => {
+    const { ledger, rows } = await start();
+    ledger.recorderFor('/notes', hashOnly, new Map()).record(finished({ ending }));
+    await expect.poll(async () => (await rows()).length).toBe(1);
+    const [row] = await rows();
+    expect([row?.outcome, row?.code, row?.reason]).toEqual(expected);
+  });
+
+  it('records a URI without its user, query and fragment', async () => {
+    const { ledger, rows } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    const target = 'https://user:canary@host.example/path?key=canary#canary';
+    recorder.record(finished({ method: 'resources/read', target }));
+    await expect.poll(async () => (await rows())[0]?.target).toBe('https://host.example/path');
+  });
+
+  it('names the credential that a backend got, but not for a call that was refused or answered from the cache', async () => {
+    const { ledger, rows } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map([['', 'github']]));
+    recorder.record(finished());
+    recorder.record(finished({ ending: { kind: 'refused', reason: 'not_allowed' } }));
+    recorder.record(finished({ notes: { isCached: true } }));
+    await expect.poll(async () => (await rows()).length).toBe(3);
+    expect((await rows()).map(({ credential }) => credential)).toEqual(['github', null, null]);
+  });
+});
+
+describe('A route that requires its calls in the ledger', () => {
+  const required: RouteRecording = { ...hashOnly, required: true };
+
+  it('has a response wait until its call is durable', async () => {
+    const { ledger, rows } = await start({ writesAtOnce: false });
+    const recorder = ledger.recorderFor('', required, new Map());
+    expect(await recorder.record(finished())).toBe(true);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('is told that a call could not be stored, and refuses others until the ledger can be written', async () => {
+    const { ledger, file, store, log } = await start({ writesAtOnce: false });
+    const recorder = ledger.recorderFor('', required, new Map());
+    await recorder.record(finished());
+    damage(file);
+    expect(await recorder.record(finished())).toBe(false);
+    expect(recorder.isReady()).toBe(false);
+    expect(log.join('')).toContain('calls cannot be recorded in the ledger');
+    rmSync(file);
+    await expect.poll(() => recorder.isReady(), { timeout: 20_000 }).toBe(true);
+    expect((await store.read({}, 10)).length).toBe(1);
+  });
+});
+
+/** Puts something that is no database in the place of the ledger. */
+function damage(file: string): void {
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix, { force: true });
+  renameSync(file, `${file}.away`);
+  writeFileSync(file, 'not a database '.repeat(1000));
+}
+
+describe('A ledger that cannot be written', () => {
+  it('keeps calls for later, counts those beyond its bound, says so once, and goes on by itself', async () => {
+    const { ledger, file, log, rows, store } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    recorder.record(finished());
+    await expect.poll(async () => (await rows()).length).toBe(1);
+    damage(file);
+    for (let at = 0; at < 6_000; at++) recorder.record(finished());
+    await expect.poll(() => log.length).toBe(1);
+    rmSync(file);
+    await expect.poll(async () => (await rows().catch(() => [])).length, { timeout: 30_000 }).toBe(5_000);
+    const seals = await store.seals(0, 1_000);
+    expect(seals.reduce((sum, { lost }) => sum + lost, 0)).toBe(1_000);
+    expect(log.filter((line) => line.includes('cannot be recorded'))).toHaveLength(1);
+    expect(log.at(-1)).toContain('recorded in the ledger again');
+  });
+
+  it('leaves a mark in the audit log if it never recovers', async () => {
+    const { ledger, file, events, log } = await start();
+    damage(file);
+    ledger.recorderFor('', hashOnly, new Map()).record(finished());
+    await expect.poll(() => log.length).toBe(1);
+    await ledger.close();
+    expect(events).toContainEqual(['calls.lost', { calls: '1' }]);
+  });
+});
+
+describe('A server that ended without closing its ledger', () => {
+  it('is a gap in the chain, which another server records', async () => {
+    const { store, begin, ledger } = await start();
+    await store.beat('another-machine:1:x', 5_000_000 - 60_000);
+    const next = begin();
+    await expect.poll(async () => (await store.seals(0, 10)).map(({ gap }) => gap)).toEqual(['ended']);
+    await next.close();
+    await ledger.close();
+    expect(await store.beat('looking', 5_000_000)).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { AuthInfo } from '../../src/oauth/auth-info.ts';
+import {
+  callerClaims,
+  callerField,
+  callerFields,
+  callerText,
+  headerOfAssertion,
+} from '../../src/oauth/caller-fields.ts';
+
+const plain: AuthInfo = {
+  issuer: 'https://as.example.com',
+  subject: 'acct_1',
+  clientId: 'client-1',
+  scopes: ['a', 'b'],
+  audience: 'https://mcp.example.com/mcp',
+  expiresAt: 1_800_000_000,
+};
+const full: AuthInfo = {
+  ...plain,
+  email: 'ada@example.com',
+  emailVerified: false,
+  displayName: 'Ada',
+  upstream: {
+    name: 'work',
+    issuer: 'https://idp.example',
+    subject: '7',
+    groups: ['a,admin', 'Größe'],
+    roles: [],
+    claims: { department: 'R&D' },
+  },
+  client: { name: 'Notes', kind: 'registered' },
+  grantId: 'g',
+  authTime: 5,
+  amr: ['pwd'],
+};
+
+describe('the fields of a caller', () => {
+  it('are absent if the account has no value for them', () => {
+    const known = callerFields.filter((field) => callerField(plain, field) !== undefined);
+    expect(known).toEqual(['sub', 'client_id', 'scope']);
+    expect(callerClaims(plain)).toEqual({ sub: 'acct_1', client_id: 'client-1', scope: 'a b' });
+  });
+
+  it('have a value each, as claims of an assertion', () => {
+    expect(callerFields.every((field) => callerField(full, field) !== undefined)).toBe(true);
+    expect(callerClaims(full)).toEqual({
+      sub: 'acct_1',
+      email: 'ada@example.com',
+      email_verified: false,
+      name: 'Ada',
+      groups: ['a,admin', 'Größe'],
+      roles: [],
+      client_id: 'client-1',
+      client_name: 'Notes',
+      scope: 'a b',
+      grant_id: 'g',
+      auth_time: 5,
+      amr: ['pwd'],
+      upstream: { name: 'work', iss: 'https://idp.example', sub: '7', claims: { department: 'R&D' } },
+    });
+  });
+
+  it('are text in which a comma adds no group, and lists are ASCII', () => {
+    expect(callerText(full, 'groups')).toBe('["a,admin","Gr\\u00f6\\u00dfe"]');
+    expect(JSON.parse(callerText(full, 'groups') ?? '')).toEqual(full.upstream?.groups);
+    expect([callerText(full, 'email_verified'), callerText(full, 'auth_time')]).toEqual(['false', '5']);
+    expect([callerText(plain, 'groups'), callerText({ ...plain, scopes: [] }, 'scope')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+it('The header of an assertion is the default, or the one of the operator, in lower case', () => {
+  expect([true, { header: 'X-Caller' }, false, undefined].map(headerOfAssertion)).toEqual([
+    'x-gatehouse-assertion',
+    'x-caller',
+    undefined,
+    undefined,
+  ]);
+});
