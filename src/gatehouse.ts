@@ -33,6 +33,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
+import { composeTracing } from './composition/tracing.ts';
 import { startUpkeep } from './composition/upkeep.ts';
 import { composeUpstreamAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
@@ -82,12 +83,14 @@ async function composeGatehouse(
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const recording = composeLedger({ ...shared, environment, version: packageVersion() });
+  const program = { environment, version: packageVersion() };
+  const recording = composeLedger({ ...shared, ...program });
+  const tracing = await composeTracing({ ...program, logger });
   opened.push(recording.close);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, environment, objects, held, entered, bus, logger, now },
+    ...{ issuer, environment, objects, held, entered, bus, tracing, logger, now },
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
@@ -119,7 +122,7 @@ async function composeGatehouse(
     upstreams: { upstreams, vault },
   });
   const cluster = await composeCluster({
-    ...{ ...shared, bus, environment, version: packageVersion() },
+    ...{ ...shared, ...program, bus },
     findClientAddress: createAddressFinder(settings.trustedProxies),
   });
   opened.push(cluster.abandon);
@@ -127,7 +130,8 @@ async function composeGatehouse(
   const serving: ServingOptions = {
     issuer,
     serve: composeServing({
-      ...{ ...shared, authorizationServer, held, box, bus, ledger: recording.ledger, peers: cluster.peers },
+      ...{ ...shared, authorizationServer, held, box, bus, tracing },
+      ...{ ledger: recording.ledger, peers: cluster.peers },
       access: watchLinkedAccess(accessWatch, bond.standing),
       upstreams: access.callerApi,
     }),
@@ -191,6 +195,7 @@ async function composeGatehouse(
       await bond.close();
       await limiters.close();
       await recording.close();
+      await tracing?.close();
       await auditTrail.close();
       logger.info('the server has stopped');
     },

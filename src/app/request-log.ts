@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import { loggable } from '../observability/loggable.ts';
 import type { Logger } from '../observability/logger.ts';
+import { parseTraceContext } from '../observability/trace-context.ts';
 
 /** Logged status of a request whose client disconnected before the response, as many servers log it. */
 const clientGone = 499;
@@ -45,10 +46,19 @@ export function nameRequests({ logger, isForPrograms, count }: RequestLogOptions
         finished,
         ms: Math.round(ms * 10) / 10,
         address: ctx.state.clientAddress,
+        ...traceOfRequest(ctx),
       });
     });
     return next();
   };
+}
+
+/** Returns the trace of a request: the one that the MCP endpoint has found, or that of the headers. */
+function traceOfRequest({ req, state }: Context): { traceId: string; spanId: string } | undefined {
+  const { traceparent, tracestate } = req.headers;
+  const found: { traceId: string; spanId: string } | undefined =
+    state.trace ?? (traceparent === undefined ? undefined : parseTraceContext(traceparent, tracestate));
+  return found && { traceId: found.traceId, spanId: found.spanId };
 }
 
 /**

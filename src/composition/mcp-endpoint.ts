@@ -14,7 +14,8 @@ import { relayChanges } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { createTextSeal, type SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
-import type { Ledger } from '../ledger/index.ts';
+import { failureOutcomes } from '../gateway/index.ts';
+import { type Ledger, outcomeOf } from '../ledger/index.ts';
 import {
   createMcpEndpoint,
   createSessionsInUse,
@@ -45,6 +46,7 @@ import {
 } from '../resource-server/index.ts';
 import type { McpSessionStore, StoredSession } from '../storage/mcp-sessions.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { ResolvedRoute } from './resolve-routes.ts';
 import type { OwnResource } from './resources.ts';
 import type { PlacedServer, ServedRoute } from './served-routes.ts';
@@ -62,6 +64,7 @@ export interface ServingParts
     | 'upstreams'
     | 'box'
     | 'ledger'
+    | 'tracing'
     | 'logger'
     | 'now'
   > {
@@ -70,7 +73,7 @@ export interface ServingParts
   authorizationServer: AuthorizationServer;
   limiters: Limiters;
   auditTrail: AuditTrail;
-  metrics: Pick<Metrics, 'countEvent' | 'countLimited'>;
+  metrics: Pick<Metrics, 'countEvent' | 'countLimited' | 'countCall'>;
 }
 
 /** Returns the function that puts the bearer check and the MCP endpoint in front of a server. */
@@ -83,6 +86,7 @@ export function composeServing(parts: ServingParts): (placed: PlacedServer) => S
   const endpointParts = {
     ...shared,
     settings,
+    countCall: metrics.countCall,
     requestLimit:
       mcpRequests && createPrincipalLimit({ ...limitParts, name: 'mcpRequests', limit: mcpRequests }),
     limitToolCalls:
@@ -142,6 +146,10 @@ export interface McpEndpointParts {
   storage: Pick<Storage, 'mcpSessions'>;
   /** Records calls; undefined if none is recorded. */
   ledger: Ledger | undefined;
+  /** Counts calls in the metrics. */
+  countCall: Metrics['countCall'];
+  /** Traces calls; undefined if none is traced. */
+  tracing?: Pick<Tracing, 'callsOf'> | undefined;
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
@@ -161,7 +169,7 @@ export interface McpEndpointParts {
 /** Composes the MCP endpoint of a server, with its limits. */
 function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpEndpoint {
   const { path, own, server } = place;
-  const { settings, issuer, requestLimit, ledger, peers, bus, logger, now } = parts;
+  const { settings, issuer, requestLimit, ledger, tracing, peers, bus, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   const { mcpSessions } = parts.storage;
   return createMcpEndpoint({
@@ -193,7 +201,15 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     principalLimits: mcp,
     ...(requestLimit && { requestLimit }),
     ...(parts.limitToolCalls && { toolCallLimit: parts.limitToolCalls(path) }),
-    ...(ledger && { calls: ledger.recorderFor(path, place.recording, place.credentials) }),
+    calls: {
+      ...(ledger && { recorder: ledger.recorderFor(path, place.recording, place.credentials) }),
+      ...(tracing && { tracer: tracing.callsOf(path || '/') }),
+      count: ({ method, target, ending, ms }) =>
+        parts.countCall({
+          ...{ route: path || '/', method, tool: target, ms },
+          outcome: outcomeOf(ending, failureOutcomes).outcome,
+        }),
+    },
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),

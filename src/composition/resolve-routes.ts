@@ -18,12 +18,14 @@ import {
 import { SettingsRefused } from '../settings/issues.ts';
 import { cacheSettings, policySettings, recordingSettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { BackendObjects } from './backend-state.ts';
 import {
   type BackendOptions,
   type CallerAssertions,
   composeRouteBackend,
   composeRouteCredentials,
+  type RouteBackendParts,
   type RouteCredentials,
   type RouteCredentialsParts,
 } from './route-backend.ts';
@@ -64,6 +66,8 @@ export interface BackendParts {
   sharing?: Limiters['sharing'] | undefined;
   /** Carries messages between nodes; absent if there is one. */
   bus?: NodeBus | undefined;
+  /** Traces calls; absent if none is traced. */
+  tracing?: Pick<Tracing, 'backendOf'> | undefined;
   logger: Logger;
 }
 
@@ -123,7 +127,7 @@ export function resolveConfiguredRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): ResolvedRoute[] {
-  const { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, tracing, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -151,7 +155,7 @@ export function resolveConfiguredRoutes(
           { backends: all, policy, cache },
           {
             ...{ name, mcpUrl: `${issuer}${path}/mcp`, ...kept },
-            ...{ seal, assertions, held, sharing, bus, logger },
+            ...{ seal, assertions, held, sharing, bus, tracerOf: tracerOf(tracing, path), logger },
           },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
@@ -185,7 +189,7 @@ function namePersonal(credentials: Settings['routes'][string]['credentials']): M
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, assertions, held, sharing, bus, tracing, logger }: BackendParts,
 ): ReturnType<ResolvedRoute['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
@@ -202,6 +206,7 @@ export function makeBackend(
       held,
       sharing,
       bus,
+      tracerOf: tracerOf(tracing, ''),
       logger,
     },
   );
@@ -218,6 +223,10 @@ function fieldsLearnedBy({
   return Object.values(
     ('env' in caller ? caller.env : 'headers' in caller ? caller.headers : undefined) ?? {},
   );
+}
+
+function tracerOf(tracing: BackendParts['tracing'], path: string): RouteBackendParts['tracerOf'] {
+  return tracing && ((backend) => tracing.backendOf(path || '/', backend));
 }
 
 /**

@@ -5,9 +5,11 @@ import type { TextSeal } from '../crypto/sealed-box.ts';
 import { accountMark } from '../crypto/secret.ts';
 import {
   type AssertCallerOptions,
+  type BackendTracer,
   checkFits,
   createAggregate,
   createAssertCaller,
+  createBackendSpans,
   createCredentials,
   createGuards,
   createMemberPinning,
@@ -64,7 +66,7 @@ interface RouteBackend {
 export interface CallerAssertions extends Pick<AssertCallerOptions, 'issuer' | 'signing' | 'now'> {}
 
 /** Parts of {@link composeRouteBackend}. */
-interface RouteBackendParts {
+export interface RouteBackendParts {
   /** Name of the route that people see. */
   name: string;
   /** URL of its MCP endpoint: the audience of assertions for programs. */
@@ -81,6 +83,8 @@ interface RouteBackendParts {
   sharing?: Limiters['sharing'] | undefined;
   /** Carries messages between nodes; absent if there is one. */
   bus?: NodeBus | undefined;
+  /** Returns the tracer of the requests to a backend; absent if calls are not traced. */
+  tracerOf?: ((backend: { key?: string | undefined; isProgram: boolean }) => BackendTracer) | undefined;
   logger: Logger;
 }
 
@@ -133,7 +137,12 @@ export function composeRouteBackend(
     ...(!areGuarded && { circuits: circuitsOf(only, parts) }),
   });
   return {
-    source: withSteps(backend.source, steps.list, logger, relay),
+    source: withSteps(
+      backend.source,
+      areGuarded ? steps.list : [...steps.list, ...spansOf(only, parts)],
+      logger,
+      relay,
+    ),
     status: () => ({ ...backend.status(), ...(!areGuarded && { circuits: steps.breaker.status() }) }),
     async close() {
       steps.close();
@@ -146,7 +155,7 @@ export function composeRouteBackend(
 function composeMember(
   member: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: SharedParts & Pick<RouteBackendParts, 'pins' | 'bus'>,
+  parts: SharedParts & Pick<RouteBackendParts, 'pins' | 'bus' | 'tracerOf'>,
 ): GatewayBackend {
   const { logger, pins } = parts;
   const backend = composeBackend(member, parts);
@@ -156,7 +165,7 @@ function composeMember(
     ...sharingOf(member),
   });
   return {
-    source: withSteps(backend.source, [...guards.list, pinning.step], logger),
+    source: withSteps(backend.source, [...guards.list, pinning.step, ...spansOf(member, parts)], logger),
     status: () => ({ ...backend.status(), circuits: guards.breaker.status() }),
     close() {
       guards.close();
@@ -164,6 +173,14 @@ function composeMember(
       return backend.close();
     },
   };
+}
+
+/** Returns the step that traces the requests to a backend, if calls are traced. */
+function spansOf(
+  { key, options }: RouteBackend,
+  { tracerOf }: Pick<RouteBackendParts, 'tracerOf'>,
+): Parameters<typeof withSteps>[1] {
+  return tracerOf ? [createBackendSpans(tracerOf({ key, isProgram: !('url' in options) }))] : [];
 }
 
 /** Returns the relay of the circuits of a server that all nodes reach by its URL. Each node has programs of its own. */

@@ -15,6 +15,7 @@ export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
 export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
 export { withWaitingServers } from './credentials/waiting-server.ts';
+export { type BackendTracer, createBackendSpans } from './steps/backend-spans.ts';
 export type { CircuitRelay, CircuitState } from './steps/breaker.ts';
 export {
   createGuards,

@@ -1,2 +1,2 @@
 export { type Deliver, deliverByHttp, deliverToFile, startExporter } from './exporter.ts';
-export { createLedger, type Ledger, type RouteRecording } from './ledger.ts';
+export { createLedger, type Ledger, outcomeOf, type RouteRecording } from './ledger.ts';

@@ -258,12 +258,16 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       cached: notes.isCached ?? false,
       retried: notes.isRetried ?? false,
       requestId,
-      traceId: null,
+      traceId: call.traceId ?? null,
     };
   };
 }
 
-function outcomeOf(
+/**
+ * Returns the outcome of a call, with its code and reason.
+ * @param reasons outcomes of errors of Gatehouse, by `data.reason`
+ */
+export function outcomeOf(
   ending: CallEnding,
   reasons: ReadonlyMap<string, CallOutcome>,
 ): Pick<CallEntry, 'outcome' | 'code' | 'reason'> {

@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import { runTraced, type TraceContext, type TracedRequest } from '../observability/trace-context.ts';
 import { headerOf } from './http/dispatch.ts';
 import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
 import { internalError } from './sdk/json-rpc-errors.ts';
+import { setParams, withTrace } from './traces.ts';
 
 /** Methods whose calls are recorded, with the member of their params that names the target. */
 const recordedMethods: ReadonlyMap<string, 'name' | 'uri' | 'ref'> = new Map([
@@ -51,6 +53,8 @@ export interface FinishedCall {
   /** Length of the texts in the response. */
   bytesOut: number;
   requestId: string;
+  /** W3C trace id; undefined if the caller sent none, and Gatehouse traces no calls. */
+  traceId: string | undefined;
   notes: CallNotes;
   ending: CallEnding;
 }
@@ -74,6 +78,36 @@ export interface CallRecorder {
   record(call: FinishedCall): Promise<boolean> | undefined;
 }
 
+/** A call that begins. */
+export interface StartedCall
+  extends Pick<FinishedCall, 'authInfo' | 'transport' | 'revision' | 'method' | 'target'> {
+  /** JSON-RPC id. */
+  id: RequestId;
+  /** Trace context of the caller, if any. */
+  parent: TraceContext | undefined;
+}
+
+/** Span of a call. */
+export interface CallSpan {
+  /** Context for the parts behind. */
+  readonly context: TraceContext;
+  end(call: FinishedCall): void;
+}
+
+/** Traces the calls of an endpoint. */
+export interface CallTracer {
+  begin(call: StartedCall): CallSpan;
+}
+
+/** Parts that take note of the calls of an endpoint. */
+export interface CallObservers {
+  /** Records each call; see {@link CallRecorder}. */
+  recorder?: CallRecorder;
+  tracer?: CallTracer;
+  /** Counts a call that is over. */
+  count?: (call: FinishedCall) => void;
+}
+
 /** Notes of the call that runs now. Connections and timers that it starts keep them, so they are small. */
 const current = new AsyncLocalStorage<CallNotes>();
 
@@ -87,6 +121,9 @@ export function noteCall(added: CallNotes): void {
 interface OpenCall {
   request: RequestMessage;
   notes: CallNotes;
+  /** Its trace; undefined without one. */
+  traced: TracedRequest | undefined;
+  span: CallSpan | undefined;
 }
 
 const notRecorded: JsonRpcError = {
@@ -99,26 +136,33 @@ const notRecorded: JsonRpcError = {
 /** The refusal while calls must be recorded and cannot be. */
 export const ledgerUnavailable: Refusal = { reason: 'ledger_unavailable', headers: { 'Retry-After': '5' } };
 
-/** The calls of one body, until they are over. Each is recorded once. */
+/** Returns true if calls of a method are recorded. */
+export function isRecordedMethod(method: string): boolean {
+  return recordedMethods.has(method);
+}
+
+/** The calls of one body, until they are over. Each is observed once. */
 export class RecordedCalls implements ExchangeCalls {
-  readonly #recorder: CallRecorder;
+  readonly #observers: CallObservers;
   readonly #exchange: Exchange;
   readonly #transport: FinishedCall['transport'];
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #at = Date.now();
   readonly #started = performance.now();
 
+  /** @param traces the trace contexts of the messages of the body */
   constructor(
-    recorder: CallRecorder,
+    observers: CallObservers,
     transport: FinishedCall['transport'],
     exchange: Exchange,
     { messages }: Posted,
+    traces: ReadonlyMap<Message, TraceContext>,
   ) {
-    this.#recorder = recorder;
+    this.#observers = observers;
     this.#transport = transport;
     this.#exchange = exchange;
     for (const request of messages.requests)
-      if (recordedMethods.has(request.method)) this.#open.set(request.id, { request, notes: {} });
+      if (isRecordedMethod(request.method)) this.#begin(request, traces.get(request));
   }
 
   /** True if the body has calls that are recorded. */
@@ -129,18 +173,18 @@ export class RecordedCalls implements ExchangeCalls {
   /** Runs the handling of a body. If it has one call, the parts behind can add notes to it. */
   run<T>(work: () => T): T {
     const [only, ...others] = this.#open.values();
-    return only && others.length === 0 ? current.run(only.notes, work) : work();
+    return only && others.length === 0 ? runCall(only, work) : work();
   }
 
   runMessage(message: Message, work: () => void): void {
     const call = message.id === undefined ? undefined : this.#open.get(message.id);
-    if (call && this.#open.size > 1) current.run(call.notes, work);
+    if (call && this.#open.size > 1) runCall(call, work);
     else work();
   }
 
   answer(message: Message, send: (message: Message) => void, refusal?: string): void {
     const { id, result, error } = message as Message & { result?: unknown; error?: JsonRpcError };
-    const isLate = !this.#recorder.isRequired;
+    const isLate = !this.#observers.recorder?.isRequired;
     if (isLate) send(message);
     const stored = this.#finish(id, endingOf(result, error, refusal), textLength(result ?? error));
     if (isLate) return;
@@ -175,34 +219,70 @@ export class RecordedCalls implements ExchangeCalls {
     for (const id of this.#open.keys()) void this.#finish(id, { kind: 'error', error: internalError }, 0);
   }
 
-  /** Another node takes the body, and records it. */
+  /** Forgets the calls: another node takes the body and records it, or nobody can. */
   discard(): void {
     this.#open.clear();
+  }
+
+  /** The trace of the body, if it has one call. */
+  get trace(): TracedRequest | undefined {
+    const [only, ...others] = this.#open.values();
+    return others.length === 0 ? only?.traced : undefined;
+  }
+
+  #begin(request: RequestMessage, parent: TraceContext | undefined): void {
+    const { id, method, params } = request;
+    const span = this.#observers.tracer?.begin({
+      ...{ id, method, parent },
+      target: targetOf(method, params),
+      authInfo: this.#exchange.authInfo,
+      transport: this.#transport,
+      revision: this.#revision,
+    });
+    if (span) setParams(request, withTrace(request, span.context));
+    const { traceId, spanId } = span?.context ?? parent ?? {};
+    const traced = traceId && spanId ? { traceId, spanId, isOver: false } : undefined;
+    this.#open.set(id, { request, notes: {}, traced, span });
+  }
+
+  get #revision(): string | undefined {
+    const version = headerOf(this.#exchange.headers, 'mcp-protocol-version');
+    return version === undefined ? undefined : String(version);
   }
 
   #finish(id: RequestId | undefined, ending: CallEnding, bytesOut: number): Promise<boolean> | undefined {
     const call = id === undefined ? undefined : this.#open.get(id);
     if (id === undefined || !call) return undefined;
     this.#open.delete(id);
-    const { method, params } = call.request;
-    const { authInfo, headers, bytes = 0, requestId = '' } = this.#exchange;
-    const version = headerOf(headers, 'mcp-protocol-version');
-    return this.#recorder.record({
+    const { request, notes, traced, span } = call;
+    const { method, params } = request;
+    const { authInfo, bytes = 0, requestId = '' } = this.#exchange;
+    const finished: FinishedCall = {
       at: this.#at,
       ms: performance.now() - this.#started,
       authInfo,
       transport: this.#transport,
-      revision: version === undefined ? undefined : String(version),
+      revision: this.#revision,
       method,
       target: targetOf(method, params),
       arguments: isRecord(params?.arguments) ? params.arguments : undefined,
       bytesIn: bytes,
       bytesOut,
       requestId,
-      notes: call.notes,
-      ending: call.notes.refusal === undefined ? ending : refusedBy(call.notes.refusal, ending),
-    });
+      traceId: traced?.traceId,
+      notes,
+      ending: notes.refusal === undefined ? ending : refusedBy(notes.refusal, ending),
+    };
+    if (traced) traced.isOver = true;
+    span?.end(finished);
+    this.#observers.count?.(finished);
+    return this.#observers.recorder?.record(finished);
   }
+}
+
+/** Runs the handling of a call, so that notes and log lines belong to it. */
+function runCall<T>({ notes, traced }: OpenCall, work: () => T): T {
+  return current.run(notes, traced ? () => runTraced(traced, work) : work);
 }
 
 function refusedBy(reason: string, ending: CallEnding): CallEnding {

@@ -4,8 +4,9 @@ import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { loggable } from '../observability/loggable.ts';
 import type { Logger } from '../observability/logger.ts';
+import { runTraced } from '../observability/trace-context.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
-import { type CallRecorder, type FinishedCall, ledgerUnavailable, RecordedCalls } from './calls.ts';
+import { type CallObservers, type FinishedCall, ledgerUnavailable, RecordedCalls } from './calls.ts';
 import {
   checkAccept,
   checkContentLength,
@@ -53,6 +54,7 @@ import {
   guardConversations,
 } from './sdk/conversation-filters.ts';
 import { createConversations, createPrincipalConversations } from './sdk/conversations.ts';
+import { settleTraces } from './traces.ts';
 import { askForLinks } from './upstreams/link-prompts.ts';
 import { type UpstreamAccess, withUpstreams } from './upstreams/upstream.ts';
 
@@ -168,6 +170,9 @@ function koaMiddleware({
       authInfo,
       reply,
       requestId,
+      onTrace: (trace) => {
+        ctx.state.trace = trace;
+      },
     };
     if (peers) exchange.isCounted = peers.hasCounted(req);
     try {
@@ -233,8 +238,8 @@ export interface McpTransportsOptions {
   requestLimit?: RequestLimit;
   /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
   toolCallLimit?: ToolCallLimit;
-  /** Records calls; none is recorded without it. */
-  calls?: CallRecorder;
+  /** Take note of calls; nobody does without them. */
+  calls?: CallObservers;
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
   sessionsInUse?: SessionsInUse;
@@ -383,17 +388,31 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
     };
   };
-  const recorder = options.calls;
-  /** Records the calls of a body, its refusal included. */
-  const recorded = <Body extends Posted | undefined>(
+  const { calls: observers = {} } = options;
+  const { recorder } = observers;
+  /** Reads the traces of a body, and takes note of its calls, also if they are refused. */
+  const observed = <Body extends Posted | undefined>(
     transport: FinishedCall['transport'],
     serve: (exchange: Exchange, posted: Body) => ReturnType<Serve>,
   ): typeof serve => {
-    if (!recorder) return serve;
     return async (exchange, posted) => {
-      const found = posted && new RecordedCalls(recorder, transport, exchange, posted);
-      if (!found?.hasCalls) return serve(exchange, posted);
-      if (!recorder.isReady()) return ledgerUnavailable;
+      if (!posted) return serve(exchange, posted);
+      const { list } = posted.messages;
+      const traces = settleTraces(exchange.headers, list);
+      const found = new RecordedCalls(observers, transport, exchange, posted, traces);
+      const [first] = traces.values();
+      const trace = found.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
+      if (trace) exchange.onTrace?.(trace);
+      if (!found.hasCalls) {
+        if (!trace) return serve(exchange, posted);
+        return runTraced(trace, () => serve(exchange, posted)).finally(() => {
+          trace.isOver = true;
+        });
+      }
+      if (recorder && !recorder.isReady()) {
+        found.discard();
+        return ledgerUnavailable;
+      }
       exchange.calls = found;
       try {
         const refusal = await found.run(() => serve(exchange, posted));
@@ -412,7 +431,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
       checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
       body,
     },
-    recorded('rest', bounded(rest)),
+    observed('rest', bounded(rest)),
   );
   let isClosing = false;
 
@@ -461,15 +480,15 @@ function createTransports(options: McpTransportsOptions): McpTransports {
     streamableHttp: enter(
       createDispatch(
         {
-          legacy: untilAnswered(recorded('http', bounded(legacy)), holdsSession),
-          modern: untilAnswered(recorded('http', bounded(modern.serve))),
+          legacy: untilAnswered(observed('http', bounded(legacy)), holdsSession),
+          modern: untilAnswered(observed('http', bounded(modern.serve))),
         },
         body,
       ),
     ),
     sse: untilClosing(enter(withPreflight({ ...only('GET'), body }, sse.open))),
     messages: enter(
-      withPreflight({ ...only('POST'), body }, untilAnswered(recorded('sse', bounded(sse.post)))),
+      withPreflight({ ...only('POST'), body }, untilAnswered(observed('sse', bounded(sse.post)))),
     ),
     async rest(exchange) {
       const refusal = await enterRest(exchange);

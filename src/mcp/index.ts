@@ -1,4 +1,13 @@
-export type { CallEnding, CallNotes, CallRecorder, FinishedCall } from './calls.ts';
+export type {
+  CallEnding,
+  CallNotes,
+  CallObservers,
+  CallRecorder,
+  CallSpan,
+  CallTracer,
+  FinishedCall,
+  StartedCall,
+} from './calls.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
 export type { AccessWatch, Renewal } from './http/exchange.ts';
 export { HeldBytes, type HeldBytesLimits } from './http/held-bytes.ts';

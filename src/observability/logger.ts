@@ -1,4 +1,5 @@
 import { type Logger as PinoLogger, pino } from 'pino';
+import { traceOfLogLine } from './trace-context.ts';
 
 /** A structured logger: one JSON line per call. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
@@ -131,6 +132,7 @@ export function createLogger(level: LogLevel, write?: (line: string) => void): L
       timestamp: createClock(),
       formatters: { level: (label) => ({ level: label }), log: redactFields },
       serializers,
+      mixin: traceOfLogLine,
       redact: { paths: secretNames, censor },
     },
     write ? { write } : standardErrorOfProcess(),

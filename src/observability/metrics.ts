@@ -1,5 +1,22 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+/** A call of a tool, prompt or resource that is over. */
+export interface CountedCall {
+  /** Path of the route below the public URL; `/` for the public URL itself. */
+  route: string;
+  method: string;
+  /** Name of the tool, as the client wrote it. */
+  tool: string | undefined;
+  outcome: string;
+  ms: number;
+}
+
+/** Most tools of a route with series of their own. */
+const maxTools = 200;
+
+/** Longest name of a tool with series of its own, in characters. */
+const maxToolLength = 128;
+
 /** Metrics of an installation for Prometheus. Nothing in them names a user, a client or a token (T-113, T-194). */
 export interface Metrics {
   /**
@@ -21,6 +38,11 @@ export interface Metrics {
    * @param loss the reason
    */
   countLostAnswer(loss: string): void;
+  /**
+   * Counts a call that is over. A tool has series of its own from its first success on, and 200 tools of a route at most:
+   * clients may call any name. The others are `other`, and methods without a tool have their own name.
+   */
+  countCall(call: CountedCall): void;
   /** Registers a number that is read at each scrape. */
   watch(name: string, help: string, read: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with its media type. */
@@ -61,6 +83,28 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['loss'] as const,
     registers,
   });
+  const calls = new Counter({
+    name: 'gatehouse_calls_total',
+    help: 'Calls of tools, prompts and resources by route, tool and outcome.',
+    labelNames: ['route', 'tool', 'outcome'] as const,
+    registers,
+  });
+  const callDurations = new Histogram({
+    name: 'gatehouse_call_duration_seconds',
+    help: 'How long calls took, by route and outcome.',
+    labelNames: ['route', 'outcome'] as const,
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+    registers,
+  });
+  const toolsOfRoutes = new Map<string, Set<string>>();
+  const toolLabel = ({ route, method, tool, outcome }: CountedCall): string => {
+    if (method !== 'tools/call') return method;
+    const known = toolsOfRoutes.get(route) ?? new Set();
+    toolsOfRoutes.set(route, known);
+    if (tool === undefined || tool.length > maxToolLength) return 'other';
+    if (outcome === 'ok' && known.size < maxTools) known.add(tool);
+    return known.has(tool) ? tool : 'other';
+  };
   new Gauge({
     name: 'gatehouse_build_info',
     help: 'Always 1; the version is a label.',
@@ -75,6 +119,11 @@ export function createMetrics(version: string): Metrics {
     countEvent: (event) => events.inc({ event }),
     countLimited: (limit) => limited.inc({ limit }),
     countLostAnswer: (loss) => lost.inc({ loss }),
+    countCall(call) {
+      const { route, outcome, ms } = call;
+      calls.inc({ route, tool: toolLabel(call), outcome });
+      callDurations.observe({ route, outcome }, ms / 1000);
+    },
     watch(name, help, read) {
       new Gauge({
         name,

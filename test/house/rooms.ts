@@ -66,6 +66,13 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'telemetry',
+    doors: ['telemetry/tracing.ts'],
+    may: ['observability'],
+    mayTypesOf: ['gateway', 'mcp'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'client',
     doors: [
       'client/index.ts',
@@ -229,6 +236,7 @@ export const rooms: readonly Room[] = [
       'app',
       'cluster',
       'ledger',
+      'telemetry',
       ...doors,
       'options.ts',
       'settings',

@@ -30,6 +30,7 @@ function finished(given: Partial<FinishedCall> = {}): FinishedCall {
     arguments: { a: 1 },
     bytesIn: 100,
     bytesOut: 50,
+    traceId: undefined,
     requestId: 'request-1',
     notes: {},
     ending: { kind: 'result' },

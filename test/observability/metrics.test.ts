@@ -19,6 +19,36 @@ describe('metrics', () => {
     expect(text).toContain('gatehouse_build_info{version="1.2.3"} 1');
   });
 
+  it('count calls by route, tool and outcome, with their durations by route', async () => {
+    const metrics = createMetrics('1.2.3');
+    const call = { route: '/notes', method: 'tools/call', tool: 'search', outcome: 'ok', ms: 40 };
+    metrics.countCall(call);
+    metrics.countCall({ ...call, outcome: 'tool_error', ms: 3000 });
+    metrics.countCall({ ...call, method: 'prompts/get', tool: 'a prompt of any name' });
+    const { text } = await metrics.render();
+    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="search",outcome="ok"} 1');
+    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="search",outcome="tool_error"} 1');
+    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="prompts/get",outcome="ok"} 1');
+    expect(text).toContain('gatehouse_call_duration_seconds_bucket{le="0.05",route="/notes",outcome="ok"} 2');
+    expect(text).not.toContain('a prompt of any name');
+  });
+
+  it('have no series for tools that clients invent, and 200 tools of a route at most (T-113)', async () => {
+    const metrics = createMetrics('1.2.3');
+    const call = { route: '/notes', method: 'tools/call', ms: 1 };
+    for (let nth = 0; nth < 1000; nth++) {
+      metrics.countCall({ ...call, tool: `invented ${nth}`, outcome: 'tool_error' });
+      metrics.countCall({ ...call, tool: `tool ${nth}`, outcome: 'ok' });
+    }
+    metrics.countCall({ ...call, tool: 'x'.repeat(129), outcome: 'ok' });
+    metrics.countCall({ ...call, tool: 'tool 0', outcome: 'error' });
+    const { text } = await metrics.render();
+    expect(text).not.toContain('invented');
+    expect(text.match(/^gatehouse_calls_total\{.*outcome="ok"\}/gm)).toHaveLength(201);
+    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="other",outcome="ok"} 801');
+    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="tool 0",outcome="error"} 1');
+  });
+
   it('read watched numbers when they are asked for, and tell how the process is', async () => {
     const metrics = createMetrics('1.2.3');
     let sessions = 1;

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { TraceContext } from '../../observability/trace-context.ts';
 import type { Message } from '../protocol.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { JsonReply, Refusal } from './refusal.ts';
@@ -22,8 +23,10 @@ export interface Exchange {
   requestId?: string;
   /** Length of the body, once it was read. */
   bytes?: number;
-  /** The calls of the body, for the ledger; absent if none is recorded. */
+  /** The calls of the body; absent if it has none. */
   calls?: ExchangeCalls;
+  /** Called once the trace of the request is known. */
+  onTrace?: (trace: Pick<TraceContext, 'traceId' | 'spanId'>) => void;
   /** The body once it was read, if another process may have to answer the request. */
   sent?: Buffer;
 }

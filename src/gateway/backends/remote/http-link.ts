@@ -16,7 +16,15 @@ import type { ModernHearing, ModernLink } from '../../modern/modern-link.ts';
 import { backendError } from '../backend-errors.ts';
 import { readBody, type WireAnswer } from './answer-body.ts';
 import { isEventStream, readEventStream } from './event-stream.ts';
-import { answerOf, failureOfStatus, freeHeaders, isAnswer, type LinkFailure, readAnswer } from './link.ts';
+import {
+  answerOf,
+  failureOfStatus,
+  freeHeaders,
+  isAnswer,
+  type LinkFailure,
+  readAnswer,
+  traceHeaders,
+} from './link.ts';
 import type { Wire } from './wire.ts';
 
 /** Options of the link to a server of 2026-07-28. */
@@ -170,6 +178,7 @@ class Exchange {
           ...parameters,
           ...['mcp-protocol-version', modernRevision, 'mcp-method', method],
           ...(name === undefined ? [] : ['mcp-name', name]),
+          ...traceHeaders(this.#request),
         ],
         body: JSON.stringify(this.#request),
       },

@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import { type HeldBytes, isRefusal, parseJson } from '../../../mcp/building-blocks.ts';
+import { type HeldBytes, isRefusal, parseJson, traceOf } from '../../../mcp/building-blocks.ts';
 import { type Message, type RequestMessage, readFramesOfServer } from '../../../mcp/protocol.ts';
 import type { WriteBatcher } from '../../../net/write-batcher.ts';
 import { headerNamePattern, isOwnHeader } from '../../../oauth/headers.ts';
@@ -105,6 +105,17 @@ export function freeHeaders(headers: Readonly<Record<string, string>> = {}): str
   return Object.entries(headers)
     .filter(([name]) => isFreeHeader(name))
     .flat();
+}
+
+/**
+ * Returns the headers with the trace context of a message, for servers that read only those.
+ * @returns names and values in turn
+ */
+export function traceHeaders(message: Message): string[] {
+  const trace = traceOf(message);
+  if (!trace) return [];
+  const { traceparent, tracestate } = trace;
+  return ['traceparent', traceparent, ...(tracestate === undefined ? [] : ['tracestate', tracestate])];
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   type LinkListener,
   type LinkParts,
   readAnswer,
+  traceHeaders,
 } from './link.ts';
 
 /** A message that is sent in a POST. */
@@ -244,7 +245,7 @@ export abstract class PostingLink implements Link {
       {
         method: 'POST',
         path: this.path(),
-        headers: this.headers(post),
+        headers: [...this.headers(post), ...traceHeaders(post.message)],
         body: this.bodyOf(post),
       },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },
