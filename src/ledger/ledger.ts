@@ -6,7 +6,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
+import type { CallBatch, CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
 import {
   type ArgumentKeeping,
   hashArguments,
@@ -52,7 +52,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** Calls of one commit; it holds the event loop for about 16 µs for each. */
+/** Calls of one commit, which holds the event loop for some milliseconds. */
 const maxBatch = 250;
 
 /** Calls that wait if the ledger cannot be written; later ones are counted as lost. */
@@ -90,24 +90,22 @@ export function createLedger(options: LedgerOptions): Ledger {
   let anchored = 0;
   let newest: { batch: number; mac: string } | undefined;
 
-  const anchor = (): void => {
+  const commit = async (batch: CallBatch, isDurable: boolean): Promise<void> => {
+    newest = await store.append(batch, nowMs(), isDurable);
+    if (newest.batch !== 1) return;
+    audit('calls.begun', {});
+    await tryAnchor();
+  };
+  /** Anchors the chain. What the audit log confirms must survive a power loss, so a durable batch comes first. */
+  const anchor = async (): Promise<void> => {
     if (!newest || newest.batch === anchored) return;
-    anchored = newest.batch;
-    audit('calls.sealed', { batch: String(newest.batch), mac: newest.mac });
+    const { batch, mac } = await store.append({ calls: [], lost: 0, gap: null }, nowMs(), true);
+    newest = { batch, mac };
+    anchored = batch;
+    audit('calls.sealed', { batch: String(batch), mac });
   };
-
-  const append = async (taken: readonly Waiting[], gap: 'ended' | null): Promise<void> => {
-    const isDurable = taken.some(({ settle }) => settle);
-    const lostBefore = lost;
-    const calls = taken.map(({ entry }) => entry);
-    const seal = await store.append({ calls, lost: lostBefore, gap }, nowMs(), isDurable);
-    lost -= lostBefore;
-    newest = seal;
-    if (seal.batch === 1) {
-      audit('calls.begun', {});
-      anchor();
-    }
-  };
+  // The log says that the ledger cannot be written when calls cannot.
+  const tryAnchor = (): Promise<void> => anchor().catch(() => undefined);
 
   /** Writes the calls that wait, batch by batch, until the ledger fails. */
   const write = async (): Promise<void> => {
@@ -116,7 +114,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     while (waiting.length > 0 || lost > 0) {
       const taken = waiting.slice(0, maxBatch);
       try {
-        await append(taken, null);
+        const lostBefore = lost;
+        const isDurable = taken.some(({ settle }) => settle);
+        await commit({ calls: taken.map(({ entry }) => entry), lost: lostBefore, gap: null }, isDurable);
+        lost -= lostBefore;
       } catch (error) {
         if (failures++ === 0) logger.warn({ err: error }, 'calls cannot be recorded in the ledger');
         for (const each of waiting) {
@@ -164,14 +165,15 @@ export function createLedger(options: LedgerOptions): Ledger {
   const beat = async (): Promise<void> => {
     const now = nowMs();
     for (const other of await store.beat(writer, now))
-      if (isGone(other, now) && (await store.leave(other.writer))) await append([], 'ended');
+      if (isGone(other, now) && (await store.leave(other.writer)))
+        await commit({ calls: [], lost: 0, gap: 'ended' }, false);
   };
   const tryBeat = (): void => {
     // The log has said so already, or the next write says it.
     beat().catch(() => undefined);
   };
   tryBeat();
-  const timers = [setInterval(tryBeat, beatIntervalMs), setInterval(anchor, anchorIntervalMs)];
+  const timers = [setInterval(tryBeat, beatIntervalMs), setInterval(tryAnchor, anchorIntervalMs)];
   for (const each of timers) each.unref();
 
   return {
@@ -195,7 +197,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       await writing;
       await flush();
       clearTimeout(timer);
-      anchor();
+      await tryAnchor();
       const missing = lost + waiting.length;
       if (missing > 0) audit('calls.lost', { calls: String(missing) });
       if (failures === 0) await store.leave(writer).catch(() => undefined);

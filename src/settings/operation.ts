@@ -88,7 +88,7 @@ export const callSettings = z
       .int()
       .min(1000)
       .default(5_000_000)
-      .describe('maximum number of calls, about 500 bytes each; the oldest are dropped first'),
+      .describe('maximum number of calls, about 200 bytes each on SQLite; the oldest are dropped first'),
     keepHoursDays: z.int().min(1).max(3650).default(400).describe('retention of the sums by hour, in days'),
   })
   .prefault({})

@@ -201,7 +201,7 @@ describe('A server that ended without closing its ledger', () => {
     const { store, begin, ledger } = await start();
     await store.beat('another-machine:1:x', 5_000_000 - 60_000);
     const next = begin();
-    await expect.poll(async () => (await store.seals(0, 10)).map(({ gap }) => gap)).toEqual(['ended']);
+    await expect.poll(async () => (await store.seals(0, 10)).map(({ gap }) => gap)[0]).toBe('ended');
     await next.close();
     await ledger.close();
     expect(await store.beat('looking', 5_000_000)).toEqual([]);

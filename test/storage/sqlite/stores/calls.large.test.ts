@@ -36,7 +36,7 @@ function realistic(number: number): CallEntry {
   });
 }
 
-it(`finds a page among ${rows} calls within 50 ms by each indexed filter, at less than 700 bytes a call with its sums`, async () => {
+it(`finds a page among ${rows} calls within 50 ms by each indexed filter, at less than 400 bytes a call with its sums`, async () => {
   const file = join(testFolder(), 'gatehouse.calls.db');
   const store = createCallStore(file, { audit: auditKey });
   onTestFinished(() => store.close());
@@ -72,5 +72,5 @@ it(`finds a page among ${rows} calls within 50 ms by each indexed filter, at les
   await store.close();
   const bytes = statSync(file).size / rows;
   process.stdout.write(`${Math.round(bytes)} bytes a call\n`);
-  expect(bytes).toBeLessThan(700);
+  expect(bytes).toBeLessThan(400);
 });
