@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
-import { cacheSettings, policySettings } from '../../src/settings/policy.ts';
+import { cacheSettings, policySettings, recordingSettings } from '../../src/settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../../src/settings/routes.ts';
 
 const backend = { command: 'notes-server' };
@@ -23,6 +23,7 @@ describe('the setting for routes', () => {
       policy: policySettings.parse(undefined),
       cache: cacheSettings.parse(undefined),
       credentials: {},
+      calls: recordingSettings.parse(undefined),
     });
   });
 

@@ -59,14 +59,17 @@ describe('renderConsent', () => {
   it.each([
     ['redacted', 'with some of the values that the app sends', '包括应用发送的部分内容'],
     ['full', 'with everything that the app sends', '包括应用发送的全部内容'],
-  ] as const)('says that the operator keeps arguments of calls (%s), before the decision', (kept, english, chinese) => {
-    const learned = { facts: [], label: '', kept } as const;
-    const form = decisionForm(renderConsent(en, { ...page, learned }));
-    expect(form.indexOf(english)).toBeGreaterThan(0);
-    expect(form.indexOf(english)).toBeLessThan(form.indexOf('value="allow"'));
-    expect(renderConsent(zhCn, { ...page, learned })).toContain(chinese);
-    expect(renderConsent(en, page)).not.toContain('keeps a record');
-  });
+  ] as const)(
+    'says that the operator keeps arguments of calls (%s), before the decision',
+    (kept, english, chinese) => {
+      const learned = { facts: [], label: '', kept } as const;
+      const form = decisionForm(renderConsent(en, { ...page, learned }));
+      expect(form.indexOf(english)).toBeGreaterThan(0);
+      expect(form.indexOf(english)).toBeLessThan(form.indexOf('value="allow"'));
+      expect(renderConsent(zhCn, { ...page, learned })).toContain(chinese);
+      expect(renderConsent(en, page)).not.toContain('keeps a record');
+    },
+  );
 
   it('names the upstream somebody came through, and the one that is asked next', () => {
     expect(renderConsent(en, { ...page, through: 'Work' })).toContain('through Work');
