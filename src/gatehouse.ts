@@ -24,7 +24,12 @@ import { composeLedger } from './composition/ledger.ts';
 import { composeHeldBytes, composeServing } from './composition/mcp-endpoint.ts';
 import { createReload, createRouteReplacement } from './composition/reload.ts';
 import { type BackendParts, createRouteResolver } from './composition/resolve-routes.ts';
-import { applyOperatorRules, checkRulesFit, composeResources } from './composition/resources.ts';
+import {
+  checkRulesFit,
+  composeResources,
+  keepOperatorClients,
+  readOperatorRules,
+} from './composition/resources.ts';
 import type { RouteCredentialsParts } from './composition/route-backend.ts';
 import {
   createServedRoutes,
@@ -35,7 +40,7 @@ import {
 } from './composition/served-routes.ts';
 import { composeTracing } from './composition/tracing.ts';
 import { startUpkeep } from './composition/upkeep.ts';
-import { composeUpstreamAccess, watchLinkedAccess } from './composition/upstreams.ts';
+import { composeUpstreamAccess, laterAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
 import { createCookieSigner } from './crypto/secret.ts';
 import { checkGivenParts, type Gatehouse, type GatehouseOptions, partNames } from './gatehouse-interface.ts';
@@ -55,7 +60,7 @@ import { adviseOnOwnServer, adviseOnSettings } from './settings-advice.ts';
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
   const opened: (() => Promise<void>)[] = [];
   return composeGatehouse(options, opened).catch(async (error: unknown) => {
-    for (const close of opened.reverse()) await close();
+    for (const close of opened.reverse()) await close().catch(() => undefined);
     throw error;
   });
 }
@@ -86,7 +91,7 @@ async function composeGatehouse(
   const program = { environment, version: packageVersion() };
   const recording = composeLedger({ ...shared, ...program });
   const tracing = await composeTracing({ ...program, logger });
-  opened.push(recording.close);
+  opened.push(recording.close, async () => tracing?.close());
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
@@ -96,36 +101,34 @@ async function composeGatehouse(
     seal: createTextSeal(box),
     assertions: { issuer, signing: keys.signing, now },
     upstreams: Object.keys(settings.upstreams),
-    labelOf: (name) => upstreams.find(name)?.label ?? name,
-    tokens: {
-      token: (...asked) => access.tokens.token(...asked),
-      holds: (...asked) => access.tokens.holds(...asked),
-    },
+    ...laterAccess(() => access),
   };
-  const provided = { server, backend, otherwise: notesServer(storage, now) };
-  const resolve = createRouteResolver(provided, backendParts);
+  const otherwise = notesServer(storage, now);
+  const resolve = createRouteResolver({ server, backend, otherwise }, backendParts);
   const placed = makeAll(resolve(settings).map((route) => () => placeServer(route, issuer)));
   const ownServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;
   for (const advice of ownServer ? adviseOnOwnServer(ownServer) : []) logger.warn(advice);
 
   const routes = createServedRoutes();
   const resources = composeResources(settings, placed);
+  const { clients, ownGrants } = readOperatorRules(settings, resources);
   const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
-  const ownGrants = await applyOperatorRules({ ...shared, resources, box });
-  const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
-  const { upstreams, vault, bond } = access;
-  const authorizationServer = composeAuthorizationServer({
-    ...shared,
-    ...bond.options,
-    ...{ routes, resources, ownGrants, tolerances, lifetimes },
-    upstreams: { upstreams, vault },
-  });
+  // A server that others refuse changes nothing before.
   const cluster = await composeCluster({
     ...{ ...shared, ...program, bus },
     findClientAddress: createAddressFinder(settings.trustedProxies),
   });
   opened.push(cluster.abandon);
+  await keepOperatorClients({ ...shared, clients, box });
+  const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
+  const { bond } = access;
+  const authorizationServer = composeAuthorizationServer({
+    ...shared,
+    ...bond.options,
+    ...{ routes, resources, ownGrants, tolerances, lifetimes },
+    upstreams: access,
+  });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
   const serving: ServingOptions = {
     issuer,

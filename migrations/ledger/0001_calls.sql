@@ -21,10 +21,11 @@ CREATE TABLE calls (
   transport TEXT NOT NULL,
   revision INTEGER,
   method INTEGER NOT NULL,
-  target INTEGER,
+  -- Id of the name of a tool, prompt or resource that was used; what callers invent is here as text.
+  target ANY,
   definition INTEGER,
   arguments_hash TEXT,
-  argument_names INTEGER,
+  argument_names TEXT,
   outcome TEXT NOT NULL,
   code INTEGER,
   reason INTEGER,

@@ -9,6 +9,7 @@ import type { McpEndpoint } from '../mcp/index.ts';
 import { demandedProxy } from '../net/guarded-fetch.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
+import type { NormalizedServer } from '../protected-server.ts';
 import { SettingsRefused } from '../settings/issues.ts';
 import type { RouteCredentials } from './route-backend.ts';
 
@@ -135,7 +136,9 @@ export function composeLimits(limits: Settings['limits']): AuthorizationServerOp
 
 /** The parts of a route that the authorization server asks for. */
 export interface ViewedRoute {
-  server: { name: string };
+  server: Pick<NormalizedServer, 'name' | 'learns'>;
+  /** Present if the server is behind the gateway. */
+  backend?: unknown;
   /** Identifiers of the route's protected resources. */
   own: Readonly<Record<string, string>>;
   mcpEndpoint: Pick<McpEndpoint, 'toolsOf' | 'accountSessions'>;
@@ -163,7 +166,9 @@ export function viewMcp(
     isServedHere: (resource) => routes.all.some(({ own }) => Object.values(own).includes(resource)),
     async toolsOf({ accountId, clientId, resource, scopes }) {
       const route = routes.all.find(({ own }) => Object.values(own).includes(resource));
-      if (!route) return undefined;
+      // A backend that learns about its callers learns nothing before the user has decided.
+      const asksNothing = route?.backend !== undefined && (route.server.learns ?? []).length > 0;
+      if (!route || asksNothing) return undefined;
       const expiresAt = now() + accessTokenSeconds;
       const caller = { issuer, subject: accountId, clientId, scopes, audience: resource, expiresAt };
       return (await route.mcpEndpoint.toolsOf(caller)) ?? 'not_yet';

@@ -106,11 +106,9 @@ export function readOperatorRules(settings: Rules, resources: readonly Protected
   return rules;
 }
 
-/** Parts of {@link applyOperatorRules}. */
-interface OperatorRuleParts {
-  settings: Rules;
-  /** All protected resources. */
-  resources: readonly ProtectedResource[];
+/** Parts of {@link keepOperatorClients}. */
+interface OperatorClientParts {
+  clients: ReturnType<typeof readOperatorRules>['clients'];
   storage: Pick<Storage, 'clients'>;
   box: SealedBox;
   logger: Pick<Logger, 'warn'>;
@@ -118,23 +116,10 @@ interface OperatorRuleParts {
   now: () => number;
 }
 
-/**
- * Stores the clients of the settings, and ends those that are not in the settings any more.
- * @returns the rules for clients that act for themselves, and for exchanged tokens
- * @throws SettingsRefused with all problems at once
- */
-export async function applyOperatorRules({
-  settings,
-  resources,
-  storage,
-  box,
-  logger,
-  now,
-}: OperatorRuleParts) {
-  const { clients, ownGrants } = readOperatorRules(settings, resources);
+/** Stores the clients of the settings, and ends those that are not in the settings any more. */
+export async function keepOperatorClients({ clients, storage, box, logger, now }: OperatorClientParts) {
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was removed from the settings; its grants and tokens have ended');
-  return ownGrants;
 }
 
 function readRules(

@@ -65,6 +65,20 @@ export async function composeUpstreamAccess(parts: UpstreamAccessParts): Promise
   return { upstreams, vault, bond, tokens, callerApi };
 }
 
+/**
+ * Returns the use of upstreams by backends, which are composed before the upstreams.
+ * @param access returns the upstreams, once they are composed
+ */
+export function laterAccess(access: () => InstallationUpstreams) {
+  return {
+    labelOf: (name: string) => access().upstreams.find(name)?.label ?? name,
+    tokens: {
+      token: (...asked) => access().tokens.token(...asked),
+      holds: (...asked) => access().tokens.holds(...asked),
+    } satisfies InstallationUpstreams['tokens'] as InstallationUpstreams['tokens'],
+  };
+}
+
 /** Parts of {@link composeUpstreams}. */
 export interface UpstreamParts {
   settings: Pick<Settings, 'upstreams' | 'dangerously'>;

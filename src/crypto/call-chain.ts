@@ -112,7 +112,7 @@ export function checkCallChain(
     finish(head) {
       if (head && !isProvenCallEnd(key, 'head', head))
         faults.push({ batch: head.batch, fault: 'head_forged' });
-      const newest = Math.max(head?.batch ?? 0, ...anchors.keys());
+      const newest = [...anchors.keys()].reduce((a, b) => Math.max(a, b), head?.batch ?? 0);
       if (newest > last.batch || (last.batch > 0 && !head))
         faults.push({ batch: last.batch + 1, fault: 'cut_off' });
       else if (head && (head.batch !== last.batch || head.mac !== last.mac))

@@ -85,6 +85,8 @@ export function startExporter(options: ExporterOptions): () => Promise<void> {
     isStopped = true;
     clearTimeout(timer);
     await running;
+    // The next process need not wait for the end of the lease.
+    await calls.takeExport(name, writer, nowMs(), 0).catch(() => undefined);
   };
 }
 

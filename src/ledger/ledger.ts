@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { contextOfArguments, createArgumentsBox } from '../crypto/call-chain.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
@@ -6,7 +7,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { CallBatch, CallEntry, CallOutcome, CallStore } from '../storage/calls.ts';
+import type { CallBatch, CallEntry, CallOutcome, CallStore, CallWriter } from '../storage/calls.ts';
 import {
   type ArgumentKeeping,
   hashArguments,
@@ -34,6 +35,8 @@ export interface LedgerOptions {
   nowMs: () => number;
   /** Longest time from the end of a call to its commit, in milliseconds; 100 by default. */
   batchMs?: number;
+  /** Pause between two notes that this process writes, in milliseconds; 10 s by default. Another has ended after three. */
+  beatMs?: number;
 }
 
 /** The writing side of the call ledger. */
@@ -62,12 +65,11 @@ const maxWaiting = 5_000;
 const retryMs = { first: 500, longest: 10_000 } as const;
 
 const anchorIntervalMs = 600_000;
-const beatIntervalMs = 10_000;
-
-/** Time after which a process that does not renew its note has ended, in milliseconds. */
-const goneAfterMs = 30_000;
 
 const maxTarget = 128;
+
+/** Most notes of writers that are remembered. */
+const maxSeenWriters = 1_000;
 
 /** A call that waits for its commit. */
 interface Waiting {
@@ -78,8 +80,9 @@ interface Waiting {
 
 /** Creates the writing side of the ledger: calls wait for a common commit, behind their responses. */
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, keys, reasons, audit, logger, nowMs, batchMs = 100 } = options;
-  const writer = `${hostname()}:${process.pid}:${randomBytes(6).toString('base64url')}`;
+  const { store, keys, reasons, audit, logger, nowMs, batchMs = 100, beatMs = 10_000 } = options;
+  const isGone = createGoneCheck(3 * beatMs);
+  const writer = `${machine()}:${process.pid}:${randomBytes(6).toString('base64url')}`;
   const box = createArgumentsBox(keys.audit);
   const hashKey = keyedDigest(keys.audit, 'call arguments');
   let waiting: Waiting[] = [];
@@ -102,6 +105,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     const { batch, mac } = await store.append({ calls: [], lost: 0, gap: null }, nowMs(), true);
     newest = { batch, mac };
     anchored = batch;
+    if (batch === 1) audit('calls.begun', {});
     audit('calls.sealed', { batch: String(batch), mac });
   };
   // The log says that the ledger cannot be written when calls cannot.
@@ -164,16 +168,23 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** Renews the note of this process, and records that another one ended without closing its ledger. */
   const beat = async (): Promise<void> => {
     const now = nowMs();
-    for (const other of await store.beat(writer, now))
-      if (isGone(other, now) && (await store.leave(other.writer)))
+    for (const other of await store.beat(writer, now)) {
+      if (!isGone(other) || !(await store.leave(other.writer))) continue;
+      try {
         await commit({ calls: [], lost: 0, gap: 'ended' }, false);
+      } catch (error) {
+        // The note comes back, so that the gap is recorded later.
+        await store.beat(other.writer, other.beatAt);
+        throw error;
+      }
+    }
   };
   const tryBeat = (): void => {
     // The log has said so already, or the next write says it.
     beat().catch(() => undefined);
   };
   tryBeat();
-  const timers = [setInterval(tryBeat, beatIntervalMs), setInterval(tryAnchor, anchorIntervalMs)];
+  const timers = [setInterval(tryBeat, beatMs), setInterval(tryAnchor, anchorIntervalMs)];
   for (const each of timers) each.unref();
 
   return {
@@ -205,16 +216,39 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** Returns whether a writer has ended: it is late, or was a process of this machine that is no more. */
-function isGone({ writer, beatAt }: { writer: string; beatAt: number }, now: number): boolean {
-  if (beatAt < now - goneAfterMs) return true;
-  const [host, pid] = writer.split(':');
-  if (host !== hostname()) return false;
+/** Names this machine and, in a container, its process ids. */
+function machine(): string {
   try {
-    process.kill(Number(pid), 0);
+    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`.replaceAll(':', ' ');
+  } catch {
+    return hostname();
+  }
+}
+
+/**
+ * Creates the check of whether a writer has ended: it was a process of this machine that is no more, or its note has not
+ * changed for a while. The time is that of this process, as clocks of machines differ, and an outage stops all notes.
+ * @param goneAfterMs that while, in milliseconds
+ */
+function createGoneCheck(goneAfterMs: number): (other: CallWriter) => boolean {
+  const seen = new Map<string, { beatAt: number; sinceMs: number }>();
+  return ({ writer, beatAt }) => {
+    const [place, pid] = writer.split(':');
+    if (place === machine() && !isRunning(Number(pid))) return true;
+    const before = seen.get(writer);
+    if (before?.beatAt === beatAt) return performance.now() - before.sinceMs > goneAfterMs;
+    if (seen.size > maxSeenWriters) seen.clear();
+    seen.set(writer, { beatAt, sinceMs: performance.now() });
     return false;
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 
@@ -283,6 +317,8 @@ export function outcomeOf(
       return { outcome: ending.kind, code: null, reason: null };
     case 'refused':
       return { outcome: 'refused', code: ending.code ?? null, reason: ending.reason };
+    case 'timed_out':
+      return { outcome: 'timed_out', code: ending.error.code, reason: null };
     case 'error': {
       const { code, data } = ending.error;
       const { reason } = Object(data) as { reason?: unknown };
@@ -304,5 +340,8 @@ function targetOf(method: string, target: string): string {
 }
 
 function withoutSecrets(uri: string): string {
-  return uri.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:)(.*)$/is.exec(uri) ?? [];
+  // Without an authority it may be an address or any text: `mailto:`, `data:`.
+  if (scheme !== '' && !rest.startsWith('//')) return scheme;
+  return uri.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)[^/]*@/, '$1');
 }

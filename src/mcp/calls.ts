@@ -7,7 +7,7 @@ import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
-import { internalError } from './sdk/json-rpc-errors.ts';
+import { callTimedOut, internalError } from './sdk/json-rpc-errors.ts';
 import { setParams, withTrace } from './traces.ts';
 
 /** Methods whose calls are recorded, with the member of their params that names the target. */
@@ -63,7 +63,7 @@ export interface FinishedCall {
 export type CallEnding =
   | { kind: 'result' | 'tool_error' | 'input_required' | 'cancelled' }
   | { kind: 'refused'; reason: string; code?: number }
-  | { kind: 'error'; error: JsonRpcError };
+  | { kind: 'error' | 'timed_out'; error: JsonRpcError };
 
 /** Takes the calls of an endpoint. */
 export interface CallRecorder {
@@ -109,12 +109,17 @@ export interface CallObservers {
 }
 
 /** Notes of the call that runs now. Connections and timers that it starts keep them, so they are small. */
-const current = new AsyncLocalStorage<CallNotes>();
+const current = new AsyncLocalStorage<CallNotes | undefined>();
 
 /** Adds facts to the record of the call that runs now. Does nothing outside of a recorded call. */
 export function noteCall(added: CallNotes): void {
   const notes = current.getStore();
   if (notes) Object.assign(notes, added);
+}
+
+/** Runs a request of Gatehouse itself, so that the call which caused it gets no notes of it. */
+export function withoutNotes<T>(work: () => T): T {
+  return current.run(undefined, work);
 }
 
 /** A call without a response. */
@@ -149,6 +154,7 @@ export class RecordedCalls implements ExchangeCalls {
   readonly #open = new Map<RequestId, OpenCall>();
   readonly #at = Date.now();
   readonly #started = performance.now();
+  readonly #isSingle: boolean;
 
   /** @param traces the trace contexts of the messages of the body */
   constructor(
@@ -163,6 +169,7 @@ export class RecordedCalls implements ExchangeCalls {
     this.#exchange = exchange;
     for (const request of messages.requests)
       if (isRecordedMethod(request.method)) this.#begin(request, traces.get(request));
+    this.#isSingle = this.#open.size === 1;
   }
 
   /** True if the body has calls that are recorded. */
@@ -172,13 +179,13 @@ export class RecordedCalls implements ExchangeCalls {
 
   /** Runs the handling of a body. If it has one call, the parts behind can add notes to it. */
   run<T>(work: () => T): T {
-    const [only, ...others] = this.#open.values();
-    return only && others.length === 0 ? runCall(only, work) : work();
+    const [only] = this.#open.values();
+    return only && this.#isSingle ? runCall(only, work) : work();
   }
 
   runMessage(message: Message, work: () => void): void {
     const call = message.id === undefined ? undefined : this.#open.get(message.id);
-    if (call && this.#open.size > 1) runCall(call, work);
+    if (call && !this.#isSingle) runCall(call, work);
     else work();
   }
 
@@ -209,14 +216,18 @@ export class RecordedCalls implements ExchangeCalls {
     for (const id of this.#open.keys()) this.cancel(id);
   }
 
-  /** The body was refused. */
-  refuse({ reason }: Refusal, code: number): void {
-    for (const id of this.#open.keys()) void this.#finish(id, { kind: 'refused', reason, code }, 0);
+  failRest(error: JsonRpcError): void {
+    void this.#finishRest({ kind: 'error', error });
   }
 
-  /** The handling of the body failed. */
-  fail(): void {
-    for (const id of this.#open.keys()) void this.#finish(id, { kind: 'error', error: internalError }, 0);
+  /** The body was refused. @returns resolves when the refusal may be sent */
+  async refuse({ reason }: Refusal, code: number): Promise<void> {
+    await this.#finishRest({ kind: 'refused', reason, code });
+  }
+
+  /** The handling of the body failed. @returns resolves when the response may be sent */
+  async fail(): Promise<void> {
+    await this.#finishRest({ kind: 'error', error: internalError });
   }
 
   /** Forgets the calls: another node takes the body and records it, or nobody can. */
@@ -248,6 +259,10 @@ export class RecordedCalls implements ExchangeCalls {
   get #revision(): string | undefined {
     const version = headerOf(this.#exchange.headers, 'mcp-protocol-version');
     return version === undefined ? undefined : String(version);
+  }
+
+  async #finishRest(ending: CallEnding): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((id) => this.#finish(id, ending, 0)));
   }
 
   #finish(id: RequestId | undefined, ending: CallEnding, bytesOut: number): Promise<boolean> | undefined {
@@ -286,12 +301,12 @@ function runCall<T>({ notes, traced }: OpenCall, work: () => T): T {
 }
 
 function refusedBy(reason: string, ending: CallEnding): CallEnding {
-  return { kind: 'refused', reason, ...(ending.kind === 'error' && { code: ending.error.code }) };
+  return { kind: 'refused', reason, ...('error' in ending && { code: ending.error.code }) };
 }
 
 function endingOf(result: unknown, error: JsonRpcError | undefined, refusal: string | undefined): CallEnding {
   if (refusal !== undefined) return { kind: 'refused', reason: refusal, ...(error && { code: error.code }) };
-  if (error) return { kind: 'error', error };
+  if (error) return { kind: error === callTimedOut ? 'timed_out' : 'error', error };
   const { isError, resultType } = Object(result) as Record<string, unknown>;
   return { kind: isError === true ? 'tool_error' : resultType === 'input_required' ? resultType : 'result' };
 }

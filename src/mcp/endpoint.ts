@@ -410,17 +410,18 @@ function createTransports(options: McpTransportsOptions): McpTransports {
         });
       }
       if (recorder && !recorder.isReady()) {
-        found.discard();
+        // Not awaited: it is known that the record fails now.
+        void found.refuse(ledgerUnavailable, codeOfRefusal(ledgerUnavailable));
         return ledgerUnavailable;
       }
       exchange.calls = found;
       try {
         const refusal = await found.run(() => serve(exchange, posted));
-        if (refusal) found.refuse(refusal, codeOfRefusal(refusal));
+        if (refusal) await found.refuse(refusal, codeOfRefusal(refusal));
         return refusal;
       } catch (error) {
         if (error instanceof ServedElsewhere) found.discard();
-        else found.fail();
+        else await found.fail();
         throw error;
       }
     };

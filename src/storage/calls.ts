@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Results of a call, as the ledger records them. */
 export const callOutcomes = ['ok', 'tool_error', 'error', 'refused', 'timed_out', 'cancelled'] as const;
 
@@ -88,12 +90,12 @@ export const callColumns = {
 } as const satisfies Record<keyof CallRow, string>;
 
 /**
- * Returns the values of a call in the chain: all, in the order of the columns, but the sealed arguments, as their hash is
- * among them.
+ * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash.
  */
 export function chainedValues(row: CallRow): unknown[] {
-  const { arguments: _sealed, ...chained } = callColumns;
-  return Object.keys(chained).map((name) => row[name as keyof typeof chained]);
+  const { arguments: _sealed, ...columns } = callColumns;
+  const values: unknown[] = Object.keys(columns).map((name) => row[name as keyof typeof columns]);
+  return row.arguments === null ? values : [...values, hash('sha256', row.arguments, 'base64url')];
 }
 
 /** A stored call. */
@@ -257,6 +259,8 @@ export interface CallCounting {
   limit: number;
   /** Also computes percentiles, which sorts all calls. */
   withTimes?: boolean;
+  /** Counts only the newest calls, at most so many; all by default. */
+  newest?: number;
 }
 
 /** Upper bounds of the buckets of milliseconds; the last bucket has none. */
@@ -270,7 +274,7 @@ export interface CallHour {
   /** Empty if the route has one backend. */
   backend: string;
   method: string;
-  /** Empty if there is none. */
+  /** Tool or prompt that exists; else empty. */
   target: string;
   client: string;
   outcome: CallOutcome;
@@ -290,7 +294,10 @@ export function hoursOf(calls: readonly CallEntry[]): CallHour[] {
   for (const call of calls) {
     const { at, route, backend, method, target, client, outcome, ms, bytesOut } = call;
     const hour = at - (at % hourMs);
-    const group = { hour, route, backend: backend ?? '', method, target: target ?? '', client, outcome };
+    // Callers may invent names and URIs, and the sums are kept long.
+    const isKnown = outcome === 'ok' || outcome === 'tool_error';
+    const named = isKnown && (method === 'tools/call' || method === 'prompts/get') ? (target ?? '') : '';
+    const group = { hour, route, backend: backend ?? '', method, target: named, client, outcome };
     const key = Object.values(group).join('\0');
     const empty = { calls: 0, ms: 0, bytesOut: 0, buckets: [...callBuckets, 0].map(() => 0) };
     const sum = hours.get(key) ?? { ...group, ...empty };

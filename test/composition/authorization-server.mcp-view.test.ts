@@ -39,6 +39,14 @@ describe('what the authorization server sees of the MCP servers', () => {
     });
   });
 
+  it('is no tool of a backend that learns about its callers: it learns nothing before the decision', async () => {
+    const told = { ...route('told'), backend: {} };
+    told.server = { name: 'told', learns: ['email'] } as typeof told.server;
+    const asked = { accountId: 'ada', clientId: 'app', scopes: ['read'], resource: `${issuer}/told/mcp` };
+    expect(await view(told).toolsOf(asked)).toBeUndefined();
+    expect(told.mcpEndpoint.toolsOf).not.toHaveBeenCalled();
+  });
+
   it('is that of routes which come later, too', async () => {
     const routes: { all: ReturnType<typeof route>[] } = { all: [] };
     const { mcpConnections } = viewMcp(routes, { issuer, accessTokenSeconds: 60, now: () => 0 });

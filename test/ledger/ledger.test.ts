@@ -57,6 +57,7 @@ async function start({ writesAtOnce = true } = {}) {
       logger: createLogger('info', (line) => log.push(line)),
       nowMs: () => 5_000_000,
       batchMs: writesAtOnce ? 1 : 60_000,
+      beatMs: 50,
     });
   const ledger = begin();
   onTestFinished(async () => {
@@ -199,7 +200,7 @@ describe('A ledger that cannot be written', () => {
 describe('A server that ended without closing its ledger', () => {
   it('is a gap in the chain, which another server records', async () => {
     const { store, begin, ledger } = await start();
-    await store.beat('another-machine:1:x', 5_000_000 - 60_000);
+    await store.beat('another-machine:1:x', 5_000_000);
     const next = begin();
     await expect.poll(async () => (await store.seals(0, 10)).map(({ gap }) => gap)[0]).toBe('ended');
     await next.close();

@@ -20,6 +20,9 @@ const days = 28;
 /** Calls of a page. */
 const pageLength = 50;
 
+/** Most calls that are counted: this holds the event loop. */
+const maxCounted = 50_000;
+
 /** Most tools, prompts and resources of the summary. */
 const maxTargets = 100;
 
@@ -37,7 +40,7 @@ export async function showActivity(request: PersonalRequest, options: ActivityPa
 
 type Read = Pick<
   AppActivity,
-  'isUnavailable' | 'targets' | 'hasMoreTargets' | 'credentials' | 'calls' | 'older'
+  'isUnavailable' | 'targets' | 'hasMoreTargets' | 'countedNewest' | 'credentials' | 'calls' | 'older'
 >;
 
 async function readActivity(
@@ -53,8 +56,12 @@ async function readActivity(
   try {
     const rows = await calls.list(query, pageLength + 1, readCursor(ctx.query.before));
     const by = ['route', 'method', 'target', 'credential'] as const;
-    // Read once, as a person may have many calls.
-    const counts = await calls.count(query, { by, limit: 10 * maxTargets });
+    // Read once, of the first page alone and within a bound, as a person may have many calls.
+    const isFirst = ctx.query.before === undefined;
+    const counts = isFirst
+      ? await calls.count(query, { by, limit: 10 * maxTargets, newest: maxCounted })
+      : [];
+    const counted = counts.reduce((sum, { calls: count }) => sum + count, 0);
     const targets = sumTargets(counts);
     const shown = rows.slice(0, pageLength);
     const last = shown.at(-1);
@@ -62,6 +69,7 @@ async function readActivity(
       isUnavailable: false,
       targets: targets.slice(0, maxTargets),
       hasMoreTargets: targets.length > maxTargets,
+      countedNewest: counted >= maxCounted ? maxCounted : undefined,
       credentials: sumCredentials(counts),
       calls: shown.map(({ at, target, method, route, outcome, reason }) => ({
         at: Math.floor(at / 1000),
@@ -77,8 +85,8 @@ async function readActivity(
     };
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
-    const nothing = { targets: [], hasMoreTargets: false, credentials: [], calls: [], older: undefined };
-    return { isUnavailable: true, ...nothing };
+    const nothing = { targets: [], hasMoreTargets: false, countedNewest: undefined, credentials: [] };
+    return { isUnavailable: true, ...nothing, calls: [], older: undefined };
   }
 }
 

@@ -115,7 +115,7 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
       return {
         isWhole: faults.length === 0,
         ...sums,
-        anchoredUpTo: Math.max(0, ...known.keys()),
+        anchoredUpTo: [...known.keys()].reduce((newest, batch) => Math.max(newest, batch), 0),
         droppedUpTo: start?.batch ?? 0,
         faults: faults.slice(0, maxFaults),
       };
@@ -194,8 +194,8 @@ function sumHours(hours: readonly CallHour[], by: readonly HourGroup[]) {
       calls: count(() => true),
       failed: count((outcome) => outcome !== 'ok' && outcome !== 'refused'),
       refused: count((outcome) => outcome === 'refused'),
-      firstAt: Math.min(...group.map(({ hour }) => hour)),
-      lastAt: Math.max(...group.map(({ hour }) => hour)),
+      firstAt: group.reduce((at, { hour }) => Math.min(at, hour), first.hour),
+      lastAt: group.reduce((at, { hour }) => Math.max(at, hour), first.hour),
       bytesOut: group.reduce((sum, { bytesOut }) => sum + bytesOut, 0),
       times: { p50: boundOf(buckets, 0.5), p95: boundOf(buckets, 0.95), p99: boundOf(buckets, 0.99) },
     };

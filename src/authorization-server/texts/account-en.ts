@@ -49,6 +49,7 @@ export const accountEn = {
       ].join(', '),
     last: (time: string) => `Last: ${time}`,
     more: 'Only the most used ones are shown.',
+    newest: (calls: number) => `Only the newest ${calls} calls are counted.`,
     credentials: 'With these accounts and keys of yours',
     eachCall: 'Each call, the newest first',
     older: 'Older calls',

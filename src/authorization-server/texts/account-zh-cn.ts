@@ -48,6 +48,7 @@ export const accountZhCn: typeof accountEn = {
       ].join('，'),
     last: (time) => `最近一次：${time}`,
     more: '仅显示使用最多的项目。',
+    newest: (calls) => `仅统计最近的 ${calls} 次调用。`,
     credentials: '使用了您的这些账户和密钥',
     eachCall: '每次调用（最新的在前）',
     older: '更早的调用',

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { TraceContext } from '../../observability/trace-context.ts';
-import type { Message } from '../protocol.ts';
+import type { JsonRpcError, Message } from '../protocol.ts';
 import type { Messages } from '../reading/messages.ts';
 import type { JsonReply, Refusal } from './refusal.ts';
 
@@ -50,6 +50,8 @@ export interface ExchangeCalls {
   cancel(id: RequestId): void;
   /** Nobody waits for the other responses of the body. */
   cancelRest(): void;
+  /** The other requests of the body get an error. */
+  failRest(error: JsonRpcError): void;
 }
 
 /** The body of a POST: the messages, and the JSON they were read from. */

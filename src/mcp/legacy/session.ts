@@ -332,7 +332,7 @@ class Post implements Sender {
     if (!this.#stream)
       for (const { id } of this.#waiting.values())
         this.#answers.push({ jsonrpc: '2.0', id, error: sessionEnded } as Message);
-    this.#exchange.calls?.cancelRest();
+    this.#exchange.calls?.failRest(sessionEnded);
     this.#waiting.clear();
     this.#endWhenNothingWaits();
   }

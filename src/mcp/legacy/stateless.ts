@@ -19,7 +19,7 @@ import {
 } from '../protocol.ts';
 import { type Messages, readInitialize } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
-import { heldBytesError } from '../sdk/json-rpc-errors.ts';
+import { callTimedOut, heldBytesError } from '../sdk/json-rpc-errors.ts';
 import { CollectedAnswers, errorAnswer, hasRepeatedId } from './collected-answers.ts';
 
 /** Options of a transport without sessions: this one, and Rest. */
@@ -133,10 +133,6 @@ export interface StatelessCall {
  */
 export type AnswerStateless = (call: StatelessCall) => Promise<Message[] | Refusal>;
 
-const timedOut: JsonRpcError = {
-  code: -32001,
-  message: 'The MCP server did not answer in time. The call may still have had its effect.',
-};
 const serverEnded: JsonRpcError = {
   code: errorCodes.internalError,
   message: 'The MCP server ended before it answered. The call may still have had its effect.',
@@ -226,7 +222,7 @@ class RunningCall {
 
   /** The time limit has passed. */
   expire(): void {
-    this.#fail(timedOut);
+    this.#fail(callTimedOut);
   }
 
   /** The caller's access was revoked, or has expired (T-103). */

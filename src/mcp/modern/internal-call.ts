@@ -4,6 +4,7 @@ import {
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { withoutNotes } from '../calls.ts';
 import {
   type Answer,
   type Backend,
@@ -48,7 +49,7 @@ export function internalCall(
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const request = internalRequest(method, params);
   const caller = { ...asking, authInfo: withoutPatience(asking.authInfo) };
-  const cancel = begin({ request, caller, notify: () => {}, answer: resolve });
+  const cancel = withoutNotes(() => begin({ request, caller, notify: () => {}, answer: resolve }));
   const timer = setTimeout(() => {
     cancel();
     resolve(unanswered);

@@ -165,6 +165,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
     const { caller, reply } = from;
     const request = states.open(withServedCapabilities(asked, served), caller.authInfo);
     if (!request) sendAnswer(from, asked.id, stateNotValid);
+    if (reply.isClosed) from.calls?.cancelRest();
     if (!request || reply.isClosed) return undefined;
     if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
     const awaited = awaitLinks({ request, caller });
@@ -200,6 +201,7 @@ export function createStreamableHttp2026(options: StreamableHttp2026Options): St
         (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
         (request && (await checkRequest(backend, request, caller)));
       if (wrong) sendAnswer(exchange, request?.id, wrong);
+      if (reply.isClosed) exchange.calls?.cancelRest();
       if (wrong || reply.isClosed) return undefined;
 
       if (!isServed) {

@@ -74,3 +74,9 @@ export function withLegacyCode(error: JsonRpcError, { method, name }: RequestSum
     return error;
   return { data: { uri: name }, ...error, code: errorCodes.resourceNotFound };
 }
+
+/** The error for a request that a server did not answer in time. It is compared by identity. */
+export const callTimedOut: JsonRpcError = {
+  code: -32001,
+  message: 'The MCP server did not answer in time. The call may still have had its effect.',
+};

@@ -44,6 +44,8 @@ export interface AppActivity {
   targets: readonly UsedTarget[];
   /** True if there are more targets. */
   hasMoreTargets: boolean;
+  /** Number of calls that were counted, if there are more. */
+  countedNewest: number | undefined;
   /** Accounts elsewhere and keys that servers got for these calls. */
   credentials: readonly { name: string; calls: number }[];
   calls: readonly ShownCall[];
@@ -101,10 +103,13 @@ function renderCalls(texts: Texts, page: AppActivity): Markup {
 `,
   );
   return markup`<p>${words.introduction(page.days)}</p>
-<h2>${words.byTool}</h2>
+${
+  targets.length > 0 &&
+  markup`<h2>${words.byTool}</h2>
 <ul class="items">
 ${targets}</ul>
-${page.hasMoreTargets && markup`<p class="muted">${words.more}</p>\n`}${
+`
+}${page.countedNewest !== undefined && markup`<p class="muted">${words.newest(page.countedNewest)}</p>\n`}${page.hasMoreTargets && markup`<p class="muted">${words.more}</p>\n`}${
   used.length > 0 &&
   markup`<h2>${words.credentials}</h2>
 <ul>${used}</ul>

@@ -301,9 +301,13 @@ type Counted = Omit<CallCount, 'group' | 'times'> & { times?: number[] } & Recor
 async function count(
   db: Pick<Database, 'rows'>,
   query: CallQuery,
-  { by, limit, withTimes = false }: CallCounting,
+  { by, limit, withTimes = false, newest }: CallCounting,
 ): Promise<CallCount[]> {
   const { where, values } = toWhere(conditionsOf(query));
+  const from =
+    newest === undefined
+      ? `calls ${where}`
+      : `(SELECT * FROM calls ${where} ORDER BY at DESC LIMIT ${newest}) AS calls`;
   const groups = by.map((name) => callColumns[name]);
   const columns = [
     ...by.map((name) => `${callColumns[name]} AS "g_${name}"`),
@@ -315,7 +319,7 @@ async function count(
       : []),
   ];
   const rows = await db.rows<Counted>(
-    `SELECT ${columns.join(', ')} FROM calls ${where} ${groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`}
+    `SELECT ${columns.join(', ')} FROM ${from} ${groups.length === 0 ? '' : `GROUP BY ${groups.join(', ')}`}
      HAVING count(*) > 0 ORDER BY calls DESC, "lastAt" DESC LIMIT $${values.length + 1}`,
     [...values, limit],
   );

@@ -41,15 +41,21 @@ const named: ReadonlySet<string> = new Set<string>(
   (
     [
       ...['account', 'client', 'grant', 'route', 'backend', 'credential', 'revision', 'method', 'target'],
-      ...['definition', 'argumentNames', 'reason'],
+      ...['definition', 'reason'],
     ] as (keyof CallRow)[]
   ).map((name) => callColumns[name]),
 );
 
+const textOf = (column: string): string => `(SELECT text FROM call_names WHERE id = calls.${column})`;
+
+/** A target as text: its column has the id of a name, or a text. */
+const targetText = `CASE typeof(target) WHEN 'integer' THEN ${textOf('target')} ELSE target END`;
+
 const columnList = names
   .map((name) => {
     const column = callColumns[name];
-    return `${named.has(column) ? `(SELECT text FROM call_names WHERE id = calls.${column})` : column} AS ${name}`;
+    if (name === 'target') return `${targetText} AS target`;
+    return `${named.has(column) ? textOf(column) : column} AS ${name}`;
   })
   .join(', ');
 const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
@@ -170,8 +176,10 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
       }
       use(({ db }) => {
         db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
+        const oldest = db.prepare<[], number | null>('SELECT min(at) FROM calls').pluck().get() ?? Infinity;
+        const day = Math.floor(Math.min(retention.before, oldest) / dayMs);
         // A day more: a call is written after it arrived.
-        db.prepare('DELETE FROM call_names WHERE used_day < ?').run(Math.floor(retention.before / dayMs) - 1);
+        db.prepare('DELETE FROM call_names WHERE used_day < ?').run(day - 1);
       });
       return removed;
     },
@@ -314,7 +322,12 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     const chained: unknown[][] = [];
     for (const call of calls) {
       const row: CallRow = { ...call, seq: ++seq };
-      insert.run(names.map((name) => toColumn(name, row[name], nowMs)));
+      // Its day is not before that of the call, so that a name stays as long as its calls.
+      const usedMs = Math.max(nowMs, call.at);
+      const isUsed = call.outcome === 'ok' || call.outcome === 'tool_error';
+      insert.run(
+        names.map((name) => (name === 'target' && !isUsed ? row.target : toColumn(name, row[name], usedMs))),
+      );
       chained.push(chainedValues(row));
     }
     addHours(calls);
@@ -382,24 +395,31 @@ type Counted = Omit<CallCount, 'group' | 'times'> & Record<string, string | numb
 function count(
   db: Database.Database,
   query: CallQuery,
-  { by, limit, withTimes = false }: CallCounting,
+  { by, limit, withTimes = false, newest }: CallCounting,
 ): CallCount[] {
   const { where, values } = toWhere(conditionsOf(query));
-  const columns = by.map((name) => callColumns[name]);
+  const from =
+    newest === undefined
+      ? `calls ${where}`
+      : `(SELECT * FROM calls ${where} ORDER BY at DESC LIMIT ${newest}) AS calls`;
+  // Names by their ids, which are fewer to look up than calls.
+  const columns = by.map((name) => (name === 'target' ? targetText : callColumns[name]));
   const groupBy = columns.length === 0 ? '' : `GROUP BY ${columns.join(', ')}`;
   const rows = db
     .prepare<unknown[], Counted>(
-      `SELECT ${[...by.map((name) => `${callColumns[name]} AS "g_${name}"`), ''].join(', ')}
+      `SELECT ${[...by.map((name, at) => `${columns[at]} AS "g_${name}"`), ''].join(', ')}
          count(*) AS calls, sum(outcome NOT IN ('ok', 'refused')) AS failed, sum(outcome = 'refused') AS refused,
          count(DISTINCT account) AS accounts, min(at) AS firstAt, max(at) AS lastAt, sum(bytes_out) AS bytesOut
-       FROM calls ${where} ${groupBy} HAVING calls > 0 ORDER BY calls DESC, lastAt DESC LIMIT ?`,
+       FROM ${from} ${groupBy} HAVING calls > 0 ORDER BY calls DESC, lastAt DESC LIMIT ?`,
     )
     .all(...values, limit);
   const findName = db.prepare<[unknown], string>('SELECT text FROM call_names WHERE id = ?').pluck();
-  const textOf = (name: CallGroup, value: unknown): string | null =>
-    value !== null && named.has(callColumns[name]) ? (findName.get(value) ?? null) : (value as string | null);
+  const nameOf = (name: CallGroup, value: unknown): string | null =>
+    typeof value === 'number' && named.has(callColumns[name])
+      ? (findName.get(value) ?? null)
+      : (value as string | null);
   return rows.map((row) => {
-    const group = Object.fromEntries(by.map((name) => [name, textOf(name, row[`g_${name}`])]));
+    const group = Object.fromEntries(by.map((name) => [name, nameOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
     return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
@@ -423,16 +443,22 @@ function timesOf(db: Database.Database, query: CallQuery, group: CallCount['grou
 type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
 
 function toWhere(conditions: readonly Condition[]): { where: string; values: unknown[] } {
+  const stored = conditions.map(toStoredCondition);
   return {
-    where: conditions.length === 0 ? '' : `WHERE ${conditions.map(([sql]) => withIds(sql)).join(' AND ')}`,
-    values: conditions.flatMap(([sql, ...values]) =>
-      sql.startsWith(callColumns.requestId) ? values.map((value) => packId(String(value))) : values,
-    ),
+    where: stored.length === 0 ? '' : `WHERE ${stored.map(([sql]) => sql).join(' AND ')}`,
+    values: stored.flatMap(([, ...values]) => values),
   };
 }
 
-/** Compares a named column by the id of the text. */
-function withIds(sql: string): string {
-  const [, column = '', comparison] = /^(\w+) (=|IS) \?$/.exec(sql) ?? [];
-  return named.has(column) ? `${column} ${comparison} (SELECT id FROM call_names WHERE text = ?)` : sql;
+/** Compares a column as it is stored: by the id of a name, by the bytes of a request id. */
+function toStoredCondition(condition: Condition): Condition {
+  const [sql, value] = condition;
+  const [, column = ''] = /^(\w+) (?:=|IS) \?$/.exec(sql) ?? [];
+  if (column === callColumns.requestId) return [sql, packId(String(value))];
+  if (!named.has(column)) return condition;
+  if (value === null) return [`${column} IS NULL`];
+  const id = '(SELECT id FROM call_names WHERE text = ?)';
+  return column === callColumns.target
+    ? [`target IN (${id}, ?)`, value, value]
+    : [`${column} = ${id}`, value];
 }
