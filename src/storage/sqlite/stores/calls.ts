@@ -326,7 +326,11 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       const usedMs = Math.max(nowMs, call.at);
       const isUsed = call.outcome === 'ok' || call.outcome === 'tool_error';
       insert.run(
-        names.map((name) => (name === 'target' && !isUsed ? row.target : toColumn(name, row[name], usedMs))),
+        names.map((name) => {
+          if (name !== 'target' || row.target === null) return toColumn(name, row[name], usedMs);
+          // A number would be stored as a floating one, as the column takes any type.
+          return isUsed ? BigInt(idOf(row.target, usedMs)) : row.target;
+        }),
       );
       chained.push(chainedValues(row));
     }
