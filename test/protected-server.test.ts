@@ -33,6 +33,7 @@ describe('a server that is brought', () => {
     const { source, ...rest } = read(given);
     expect(source.sharing).toBe(sharing);
     expect(rest).toEqual({
+      learns: expect.arrayContaining(['email', 'claims']),
       name: 'mcp.example.com',
       scopes: { mcp: 'Use this server.' },
       baselineScopes: ['mcp'],
