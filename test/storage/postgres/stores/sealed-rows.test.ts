@@ -52,12 +52,13 @@ describe('sealed columns', () => {
       `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
        WHERE table_schema = current_schema() AND data_type = 'bytea'`,
     );
-    // The keys of the installation are sealed under the master key, which is rotated otherwise.
+    // The keys of the installation are sealed under the master key, which is rotated otherwise; kept arguments of calls
+    // under a key that does not rotate.
     const listed = sealedColumns
       .filter(({ form }) => form === 'bytes')
       .map(({ table, column }) => `${table}.${column}`);
     expect(found.rows.map(({ name }) => name).sort()).toEqual(
-      [...listed, ...notSealed, 'key_schedule.sealed'].sort(),
+      [...listed, ...notSealed, 'key_schedule.sealed', 'calls.arguments'].sort(),
     );
   });
 });
