@@ -93,10 +93,11 @@ export const callColumns = {
  * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash.
  */
 export function chainedValues(row: CallRow): unknown[] {
-  const { arguments: _sealed, ...columns } = callColumns;
-  const values: unknown[] = Object.keys(columns).map((name) => row[name as keyof typeof columns]);
+  const values: unknown[] = chainedColumns.map((name) => row[name]);
   return row.arguments === null ? values : [...values, hash('sha256', row.arguments, 'base64url')];
 }
+
+const chainedColumns = (Object.keys(callColumns) as (keyof CallRow)[]).filter((name) => name !== 'arguments');
 
 /** A stored call. */
 export interface CallRow extends CallEntry {

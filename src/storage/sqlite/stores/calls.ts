@@ -296,12 +296,19 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     today.ids.set(text, id);
     return id;
   };
-  const toColumn = (name: keyof CallRow, value: CallRow[keyof CallRow], nowMs: number) => {
-    if (typeof value === 'boolean') return Number(value);
-    if (typeof value !== 'string') return value;
-    if (name === 'requestId') return packId(value);
-    return named.has(callColumns[name]) ? idOf(value, nowMs) : value;
-  };
+  /** The stored values of a call, in the order of the columns. */
+  const writers = names.map((name): ((row: CallRow, usedMs: number) => unknown) => {
+    if (name === 'requestId') return (row) => packId(row.requestId);
+    if (name === 'cached' || name === 'retried') return (row) => Number(row[name]);
+    if (name === 'target')
+      return ({ target, outcome }, usedMs) => {
+        if (target === null || (outcome !== 'ok' && outcome !== 'tool_error')) return target;
+        // A number would be stored as a floating one, as the column takes any type.
+        return BigInt(idOf(target, usedMs));
+      };
+    if (!named.has(callColumns[name])) return (row) => row[name];
+    return (row, usedMs) => (row[name] === null ? null : idOf(String(row[name]), usedMs));
+  });
 
   const seal = (name: 'start' | 'head', { batch, lastSeq, mac }: CallSeal): void => {
     const end = { batch, lastSeq, mac };
@@ -324,14 +331,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       const row: CallRow = { ...call, seq: ++seq };
       // Its day is not before that of the call, so that a name stays as long as its calls.
       const usedMs = Math.max(nowMs, call.at);
-      const isUsed = call.outcome === 'ok' || call.outcome === 'tool_error';
-      insert.run(
-        names.map((name) => {
-          if (name !== 'target' || row.target === null) return toColumn(name, row[name], usedMs);
-          // A number would be stored as a floating one, as the column takes any type.
-          return isUsed ? BigInt(idOf(row.target, usedMs)) : row.target;
-        }),
-      );
+      insert.run(writers.map((write) => write(row, usedMs)));
       chained.push(chainedValues(row));
     }
     addHours(calls);
