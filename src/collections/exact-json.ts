@@ -284,6 +284,15 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(copy);
 }
 
+/** Returns the same text for equal JSON values, whatever the order of their members. Numbers are as they were written. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member) && !isExactNumber(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}
+
 /** Characters that JSON does not escape and that some readers, such as Node's readline, treat as line ends. */
 const lineEnds = /[\u0085\u2028\u2029]/g;
 

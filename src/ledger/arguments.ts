@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { canonicalJson } from '../collections/exact-json.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 
 /** Arguments of a call. */
@@ -18,21 +19,6 @@ const maxKept = 4096;
 /** Maximum number and length of argument names in a row: callers may send any. */
 const maxNames = 20;
 const maxNameLength = 40;
-
-/**
- * Returns the text of a JSON value that is the same for equal values: members are sorted by name.
- * @see RFC 8785 section 3.2.3; numbers are as they were written
- */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null || JSON.isRawJSON(value))
-    return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
-}
 
 /**
  * Returns a keyed hash of arguments: equal arguments can be found, and short values cannot be guessed.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  canonicalJson,
   isExactNumber,
   isId,
   jsonLine,
@@ -141,4 +142,16 @@ it('A line of JSON holds no character that a reader may take for its end (FA-48,
   const line = jsonLine(value);
   expect(line).toBe('{"uri":"note://a\\u2028b\\u2029c\\u0085d\\ne"}\n');
   expect(JSON.parse(line)).toEqual(value);
+});
+
+describe('The canonical text of a JSON value', () => {
+  it('is the same whatever the order of the members, and differs for any other value', () => {
+    expect(canonicalJson({ b: [1, { d: 1, c: null }], a: 'x' })).toBe('{"a":"x","b":[1,{"c":null,"d":1}]}');
+    expect(canonicalJson({ a: 1 })).not.toBe(canonicalJson({ a: '1' }));
+  });
+
+  it('has numbers as they were written (FA-40)', () => {
+    const { value } = parseExact('{"n":12345678901234567890,"m":1.50}');
+    expect(canonicalJson(value)).toBe('{"m":1.50,"n":12345678901234567890}');
+  });
 });

@@ -61,7 +61,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'ledger',
     doors: ['ledger/index.ts'],
-    may: ['crypto', 'observability'],
+    may: ['collections', 'crypto', 'observability'],
     mayTypesOf: ['mcp', 'storage'],
     neverPackages: [...web, engine, ...nativePackages],
   },

@@ -1,19 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseExact } from '../../src/collections/exact-json.ts';
 import { createArgumentsBox } from '../../src/crypto/call-chain.ts';
-import { canonicalJson, hashArguments, namesOfArguments, sealArguments } from '../../src/ledger/arguments.ts';
-
-describe('The canonical text of arguments', () => {
-  it('is the same whatever the order of the members, and differs for any other value', () => {
-    expect(canonicalJson({ b: [1, { d: 1, c: null }], a: 'x' })).toBe('{"a":"x","b":[1,{"c":null,"d":1}]}');
-    expect(canonicalJson({ a: 1 })).not.toBe(canonicalJson({ a: '1' }));
-  });
-
-  it('has numbers as they were written (FA-40)', () => {
-    const { value } = parseExact('{"n":12345678901234567890,"m":1.50}');
-    expect(canonicalJson(value)).toBe('{"m":1.50,"n":12345678901234567890}');
-  });
-});
+import { hashArguments, namesOfArguments, sealArguments } from '../../src/ledger/arguments.ts';
 
 describe('The hash of arguments', () => {
   it('is equal for equal arguments, and says nothing without the key', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../collections/exact-json.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type Caller,
   type ChangeRelay,
   type Conversations,
-  isRecord,
   type Message,
   mayHear,
   type RequestMessage,
@@ -341,15 +341,6 @@ function digestOf({ method, params = {} }: RequestMessage): string[] {
   const { _meta, requestState, inputResponses, ...asked } = params;
   const digest = createHash('sha256').update(canonicalJson(asked)).digest('base64url');
   return [method, digest];
-}
-
-/** Returns the same text for equal values, whatever the order of their members. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    isRecord(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
 }
 
 /** Options of calls over HTTP. */
