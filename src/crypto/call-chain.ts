@@ -27,6 +27,9 @@ export interface ChainedEnd {
   mac: string;
 }
 
+/** The end of a chain without batches. */
+const emptyEnd: ChainedEnd = { batch: 0, lastSeq: 0, mac: '' };
+
 /** A fault and its batch. */
 export interface CallChainFault {
   batch: number;
@@ -56,6 +59,24 @@ export function digestCalls(rows: readonly (readonly unknown[])[]): string {
 export function sealCalls(key: string, previous: string, sealed: SealedBatch): string {
   const { batch, at, lastSeq, calls, lost, gap, digest } = sealed;
   return keyedDigest(key, 'calls', batch, at, lastSeq, calls, lost, gap ?? '', digest, previous);
+}
+
+/**
+ * Returns the seal of a batch that follows another.
+ * @param key of the audit log
+ * @param last the newest seal; undefined for the first batch
+ * @param rows values of each call of the batch; see {@link digestCalls}
+ */
+export function sealBatch<Of extends Pick<SealedBatch, 'at' | 'lost' | 'gap'>>(
+  key: string,
+  last: ChainedEnd | undefined,
+  rows: readonly (readonly unknown[])[],
+  of: Of,
+) {
+  const { batch, lastSeq, mac } = last ?? emptyEnd;
+  const calls = rows.length;
+  const sealed = { ...of, batch: batch + 1, lastSeq: lastSeq + calls, calls, digest: digestCalls(rows) };
+  return { ...sealed, mac: sealCalls(key, mac, sealed) };
 }
 
 /** Returns the proof that an end of the chain is the last one that was written or dropped. */
@@ -91,7 +112,7 @@ export function checkCallChain(
   finish: (head: (ChainedEnd & { proof: string }) | undefined) => CallChainFault[];
 } {
   const faults: CallChainFault[] = [];
-  let last: ChainedEnd = start ?? { batch: 0, lastSeq: 0, mac: '' };
+  let last: ChainedEnd = start ?? emptyEnd;
   if (start && !isProvenCallEnd(key, 'start', start))
     faults.push({ batch: start.batch, fault: 'start_forged' });
   const checkAnchor = ({ batch, mac }: ChainedEnd): void => {

@@ -264,6 +264,9 @@ export interface CallCounting {
   newest?: number;
 }
 
+/** Columns of a group of calls in an hour. */
+export const callHourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
+
 /** Upper bounds of the buckets of milliseconds; the last bucket has none. */
 export const callBuckets = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 

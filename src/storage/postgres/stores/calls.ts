@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { digestCalls, proveCallEnd, sealCalls } from '../../../crypto/call-chain.ts';
+import { proveCallEnd, sealBatch } from '../../../crypto/call-chain.ts';
 import {
   type CallBatch,
   type CallCondition,
@@ -16,6 +16,7 @@ import {
   type CallStore,
   type CallWriter,
   callColumns,
+  callHourKey,
   chainedValues,
   conditionsOf,
   droppedAtOnce,
@@ -62,17 +63,16 @@ const names = Object.keys(callColumns) as (keyof CallRow)[];
 const columnList = names.map((name) => `${callColumns[name]} AS "${name}"`).join(', ');
 const sealColumns = 'batch, at, last_seq AS "lastSeq", calls, lost, gap, digest, mac';
 const endColumns = 'batch, last_seq AS "lastSeq", mac, proof';
-const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
 
 const sql = {
   insert: `INSERT INTO calls (${names.map((name) => callColumns[name]).join(', ')})
      SELECT * FROM unnest(${names.map((name, index) => `$${index + 1}::${types[name]}[]`).join(', ')})`,
-  addHours: `INSERT INTO call_hours (${hourKey.join(', ')}, calls, ms, bytes_out, buckets)
-     SELECT ${hourKey.join(', ')}, calls, ms, bytes_out, buckets::integer[]
+  addHours: `INSERT INTO call_hours (${callHourKey.join(', ')}, calls, ms, bytes_out, buckets)
+     SELECT ${callHourKey.join(', ')}, calls, ms, bytes_out, buckets::integer[]
        FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
          $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
-         AS added (${hourKey.join(', ')}, calls, ms, bytes_out, buckets)
-     ON CONFLICT (${hourKey.join(', ')}) DO UPDATE SET
+         AS added (${callHourKey.join(', ')}, calls, ms, bytes_out, buckets)
+     ON CONFLICT (${callHourKey.join(', ')}) DO UPDATE SET
        calls = call_hours.calls + excluded.calls, ms = call_hours.ms + excluded.ms,
        bytes_out = call_hours.bytes_out + excluded.bytes_out,
        buckets = ARRAY(SELECT coalesce(present, 0) + coalesce(added, 0)
@@ -93,8 +93,8 @@ const sql = {
   dropCalls: 'DELETE FROM calls WHERE seq > $1 AND seq <= $2',
   dropSeals: 'DELETE FROM call_seals WHERE batch > $1 AND batch <= $2',
   dropHours: 'DELETE FROM call_hours WHERE hour < $1',
-  hours: `SELECT ${hourKey.join(', ')}, calls, ms, bytes_out AS "bytesOut", buckets
-     FROM call_hours WHERE hour >= $1 AND hour < $2 ORDER BY ${hourKey.join(', ')}`,
+  hours: `SELECT ${callHourKey.join(', ')}, calls, ms, bytes_out AS "bytesOut", buckets
+     FROM call_hours WHERE hour >= $1 AND hour < $2 ORDER BY ${callHourKey.join(', ')}`,
   beat: `WITH beaten AS (
        INSERT INTO call_writers (writer, beat_at) VALUES ($1, $2)
        ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at)
@@ -186,7 +186,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
       return await recording.transact(isDurable ? limits : withoutFlush, async (tx) => {
         const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
         const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
-        seal = sealBatch(keys.audit, last, rows, { lost, gap, at: nowMs });
+        seal = sealBatch(keys.audit, last, rows.map(chainedValues), { lost, gap, at: nowMs });
         await write(tx, rows, seal);
         return seal;
       });
@@ -250,27 +250,10 @@ async function use<T>(result: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns the seal of a batch that follows another. */
-function sealBatch(
-  key: string,
-  last: Pick<CallEnd, 'batch' | 'lastSeq' | 'mac'>,
-  rows: readonly CallRow[],
-  more: Pick<CallBatch, 'lost' | 'gap'> & { at: number },
-): CallSeal {
-  const sealed = {
-    ...more,
-    batch: last.batch + 1,
-    lastSeq: last.lastSeq + rows.length,
-    calls: rows.length,
-    digest: digestCalls(rows.map(chainedValues)),
-  };
-  return { ...sealed, mac: sealCalls(key, last.mac, sealed) };
-}
-
 function toHourColumns(calls: readonly CallEntry[]): Value[] {
   const hours = hoursOf(calls);
   return [
-    ...hourKey.map((name) => hours.map((hour) => hour[name])),
+    ...callHourKey.map((name) => hours.map((hour) => hour[name])),
     hours.map((hour) => hour.calls),
     hours.map(({ ms }) => ms),
     hours.map(({ bytesOut }) => bytesOut),

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, constants, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { digestCalls, proveCallEnd, sealCalls } from '../../../crypto/call-chain.ts';
+import { proveCallEnd, sealBatch } from '../../../crypto/call-chain.ts';
 import {
   addToBuckets,
   type CallBatch,
@@ -20,6 +20,7 @@ import {
   type CallTimes,
   type CallWriter,
   callColumns,
+  callHourKey,
   chainedValues,
   conditionsOf,
   droppedAtOnce,
@@ -58,7 +59,6 @@ const columnList = names
     return `${named.has(column) ? textOf(column) : column} AS ${name}`;
   })
   .join(', ');
-const hourKey = ['hour', 'route', 'backend', 'method', 'target', 'client', 'outcome'] as const;
 const sealColumns = 'batch, at, last_seq AS lastSeq, calls, lost, gap, digest, mac';
 
 /** A row as SQLite returns it. */
@@ -156,7 +156,7 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         db
           .prepare<[number, number], CallHour & { buckets: never }>(
             `SELECT hour, route, backend, method, target, client, outcome, calls, ms, bytes_out AS bytesOut, buckets
-             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${hourKey.join(', ')}`,
+             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${callHourKey.join(', ')}`,
           )
           .all(sinceMs, untilMs)
           .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
@@ -255,13 +255,13 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   );
   const findHour = db
     .prepare<unknown[], string>(
-      `SELECT buckets FROM call_hours WHERE ${hourKey.map((name) => `${name} = ?`).join(' AND ')}`,
+      `SELECT buckets FROM call_hours WHERE ${callHourKey.map((name) => `${name} = ?`).join(' AND ')}`,
     )
     .pluck();
   const putHour = db.prepare(
-    `INSERT INTO call_hours (${hourKey.join(', ')}, calls, ms, bytes_out, buckets)
-     VALUES (${hourKey.map(() => '?').join(', ')}, ?, ?, ?, ?)
-     ON CONFLICT (${hourKey.join(', ')}) DO UPDATE
+    `INSERT INTO call_hours (${callHourKey.join(', ')}, calls, ms, bytes_out, buckets)
+     VALUES (${callHourKey.map(() => '?').join(', ')}, ?, ?, ?, ?)
+     ON CONFLICT (${callHourKey.join(', ')}) DO UPDATE
      SET calls = calls + excluded.calls, ms = ms + excluded.ms, bytes_out = bytes_out + excluded.bytes_out,
        buckets = excluded.buckets`,
   );
@@ -316,7 +316,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   };
   const addHours = (calls: readonly CallEntry[]): void => {
     for (const { buckets, calls: number, ms, bytesOut, ...hour } of hoursOf(calls)) {
-      const key = hourKey.map((name) => hour[name]);
+      const key = callHourKey.map((name) => hour[name]);
       const before = findHour.get(...key);
       const sum = before === undefined ? buckets : addToBuckets(JSON.parse(before) as number[], buckets);
       putHour.run(...key, number, ms, bytesOut, JSON.stringify(sum));
@@ -324,8 +324,8 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   };
   const append = ({ calls: given, lost, gap }: CallBatch, nowMs: number): CallSeal => {
     const calls = given.map(toStorable);
-    const last = findEnd.get('head') ?? { batch: 0, lastSeq: 0, mac: '' };
-    let seq = last.lastSeq;
+    const last = findEnd.get('head');
+    let seq = last?.lastSeq ?? 0;
     const chained: unknown[][] = [];
     for (const call of calls) {
       const row: CallRow = { ...call, seq: ++seq };
@@ -335,17 +335,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       chained.push(chainedValues(row));
     }
     addHours(calls);
-    const batch = last.batch + 1;
-    const sealed = {
-      batch,
-      at: nowMs,
-      lastSeq: seq,
-      calls: calls.length,
-      lost,
-      gap,
-      digest: digestCalls(chained),
-    };
-    const complete: CallSeal = { ...sealed, mac: sealCalls(keys.audit, last.mac, sealed) };
+    const complete: CallSeal = sealBatch(keys.audit, last, chained, { at: nowMs, lost, gap });
     putSeal.run(complete);
     seal('head', complete);
     return complete;
