@@ -28,6 +28,7 @@ import {
 } from '../upstream/index.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createVault, type Vault } from '../upstream/vault.ts';
+import type { RouteCredentialsParts } from './route-backend.ts';
 
 /** Parts of {@link composeUpstreamAccess}. */
 export interface UpstreamAccessParts
@@ -69,13 +70,15 @@ export async function composeUpstreamAccess(parts: UpstreamAccessParts): Promise
  * Returns the use of upstreams by backends, which are composed before the upstreams.
  * @param access returns the upstreams, once they are composed
  */
-export function laterAccess(access: () => InstallationUpstreams) {
+export function laterAccess(
+  access: () => InstallationUpstreams,
+): Pick<RouteCredentialsParts, 'labelOf' | 'tokens'> {
   return {
-    labelOf: (name: string) => access().upstreams.find(name)?.label ?? name,
+    labelOf: (name) => access().upstreams.find(name)?.label ?? name,
     tokens: {
       token: (...asked) => access().tokens.token(...asked),
       holds: (...asked) => access().tokens.holds(...asked),
-    } satisfies InstallationUpstreams['tokens'] as InstallationUpstreams['tokens'],
+    },
   };
 }
 

@@ -278,7 +278,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       grant: authInfo.grantId ?? null,
       route,
       backend: notes.backend ?? null,
-      credential: notes.credential ?? (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
+      credential: (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
       transport: call.transport,
       revision: call.revision === undefined ? null : shortText(call.revision, 20),
       method: call.method,

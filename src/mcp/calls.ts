@@ -22,8 +22,6 @@ const recordedMethods: ReadonlyMap<string, 'name' | 'uri' | 'ref'> = new Map([
 export interface CallNotes {
   /** Key of the backend, if the route has several. */
   backend?: string;
-  /** Name of the upstream or stored credential that the backend got. */
-  credential?: string;
   /** Hash of the definition of the tool. */
   definition?: string;
   isCached?: boolean;
