@@ -77,25 +77,24 @@ async function composeGatehouse(
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
-  const environment = process.env;
+  const program = { environment: process.env, version: packageVersion() };
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);
   checkNoProxyDemanded(settings);
 
-  const metrics = createMetrics(packageVersion());
+  const metrics = createMetrics(program.version);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const limiters = createLimiters({ counters: storage.counters, keys, logger });
   const shared = { issuer, settings, storage, keys, auditTrail, limiters, metrics, logger, now };
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const program = { environment, version: packageVersion() };
   const recording = composeLedger({ ...shared, ...program });
   const tracing = await composeTracing({ ...program, logger });
   opened.push(recording.close, async () => tracing?.close());
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, environment, objects, held, entered, bus, tracing, logger, now },
+    ...{ ...program, issuer, objects, held, entered, bus, tracing, logger, now },
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
@@ -121,7 +120,7 @@ async function composeGatehouse(
   });
   opened.push(cluster.abandon);
   await keepOperatorClients({ ...shared, clients, box });
-  const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
+  const access = await composeUpstreamAccess({ ...shared, ...program, box, resources });
   const { bond } = access;
   const authorizationServer = composeAuthorizationServer({
     ...shared,
@@ -192,14 +191,8 @@ async function composeGatehouse(
       await stopUpkeep();
       await routes.close(patienceMs);
       await cluster.close();
-      accessWatch.close();
-      entered.close();
-      objects.close();
-      await bond.close();
-      await limiters.close();
-      await recording.close();
-      await tracing?.close();
-      await auditTrail.close();
+      for (const part of [accessWatch, entered, objects, bond, limiters, recording, tracing, auditTrail])
+        await part?.close();
       logger.info('the server has stopped');
     },
   };
