@@ -123,6 +123,14 @@ function isPlain(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** A position in a ledger. */
+export interface LedgerPosition {
+  /** Id of the ledger; empty for none. */
+  ledger: string;
+  /** Position of the last call; 0 for none. */
+  calls: number;
+}
+
 /** The seal of a batch of calls. Each covers its rows and the seal before it. */
 export interface CallSeal {
   /** Number of the batch, from 1 without gaps. */
@@ -376,6 +384,12 @@ export interface CallStore {
   list(query: CallQuery, limit: number, before?: CallCursor): Promise<CallRow[]>;
   /** Returns calls in the order of the ledger, from `query.afterSeq`. */
   read(query: CallQuery, limit: number): Promise<CallRow[]>;
+  /**
+   * Returns calls in the order of the ledger, behind a position.
+   * @param from counts only in its own ledger; another ledger is read from its first call
+   * @returns the calls, and the id of their ledger
+   */
+  readNext(from: LedgerPosition, limit: number): Promise<{ ledger: string; calls: CallRow[] }>;
   /** Counts calls by columns, the most frequent groups first. */
   count(query: CallQuery, counting: CallCounting): Promise<CallCount[]>;
   /** Returns calls by hour, for hours that begin in a span of time. */
@@ -399,25 +413,29 @@ export interface CallStore {
    * @returns false if there was none
    */
   leave(writer: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Positions of the last delivered call and audit event; 0 for none. */
+export interface ExportPosition extends LedgerPosition {
+  audit: number;
+}
+
+/** A lease that lasts longer is of a clock that was ahead, and ends at once; in milliseconds. */
+export const longestExportLeaseMs = 86_400_000;
+
+/** Positions of exports. They are in the main database, so that a lost ledger does not take them along. */
+export interface ExportStore {
   /**
    * Returns the position of an export, and keeps other processes from it for a time.
    * @param name of the export
    * @param writer names this process
    * @returns undefined if another process has taken it
    */
-  takeExport(
-    name: string,
-    writer: string,
-    nowMs: number,
-    leaseMs: number,
-  ): Promise<ExportPosition | undefined>;
-  /** Stores the position of an export that this process has taken. */
-  saveExport(name: string, writer: string, position: ExportPosition): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Positions of the last delivered call and audit event; 0 for none. */
-export interface ExportPosition {
-  calls: number;
-  audit: number;
+  take(name: string, writer: string, nowMs: number, leaseMs: number): Promise<ExportPosition | undefined>;
+  /**
+   * Stores the position of an export that this process has taken.
+   * @returns false if another process has taken it since
+   */
+  save(name: string, writer: string, position: ExportPosition): Promise<boolean>;
 }

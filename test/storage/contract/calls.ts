@@ -402,21 +402,14 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.beat('a', 5)).toEqual([]);
     });
 
-    it('has an export delivered by one process at a time, from where the last one ended', async () => {
-      const place = await create();
-      const [a, b] = [openNode(place), openNode(place)];
-      const take = (store: CallStore, writer: string, nowMs: number) =>
-        store.takeExport('siem', writer, nowMs, 100);
-      const first = await Promise.all([take(a, 'a', 1_000), take(b, 'b', 1_000)]);
-      expect(first.filter(Boolean)).toEqual([{ calls: 0, audit: 0 }]);
-      const [owner, other] = first[0] ? ['a', 'b'] : ['b', 'a'];
-      await a.saveExport('siem', owner, { calls: 7, audit: 9 });
-      await b.saveExport('siem', other, { calls: 99, audit: 99 });
-      expect(await take(a, owner, 1_050)).toEqual({ calls: 7, audit: 9 });
-      expect(await take(b, other, 1_150)).toBeUndefined();
-      expect(await take(b, other, 1_151)).toEqual({ calls: 7, audit: 9 });
-      expect(await take(a, owner, 1_151)).toBeUndefined();
-      expect(await a.takeExport('another', owner, 1_151, 100)).toEqual({ calls: 0, audit: 0 });
+    it('is read from a position of its own; one of another ledger counts as none', async () => {
+      const store = await openStore(create);
+      await append(store, calls(3));
+      const { ledger, calls: all } = await store.readNext({ ledger: '', calls: 2 }, 2);
+      expect(ledger).toMatch(/^[0-9a-f]{16}$/);
+      expect(all.map(({ seq }) => seq)).toEqual([1, 2]);
+      const next = await store.readNext({ ledger, calls: 2 }, 2);
+      expect(next).toMatchObject({ ledger, calls: [{ seq: 3 }] });
     });
   });
 }

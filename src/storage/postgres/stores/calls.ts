@@ -21,8 +21,11 @@ import {
   conditionsOf,
   droppedAtOnce,
   type ExportPosition,
+  type ExportStore,
   findDroppable,
   hoursOf,
+  type LedgerPosition,
+  longestExportLeaseMs,
   toStorable,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
@@ -36,6 +39,7 @@ import {
   type Value,
 } from '../connection/database.ts';
 import { CommitUnknown } from '../connection/errors.ts';
+import type { Writer } from '../connection/writer.ts';
 
 /**
  * Settings of a transaction. A node that stalls loses it, as all nodes wait for the end of the chain. The server gives up
@@ -100,11 +104,13 @@ const sql = {
        ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at)
      SELECT writer, beat_at AS "beatAt" FROM call_writers WHERE writer <> $1`,
   leave: 'DELETE FROM call_writers WHERE writer = $1',
+  ledger: 'SELECT id FROM call_ledger',
+  isExportTaken: `SELECT 1 AS taken FROM call_exports
+     WHERE name = $1 AND writer <> $2 AND taken_until BETWEEN $3 AND $4`,
   takeExport: `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES ($1, $2, $3, 0, 0)
      ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
-       WHERE call_exports.writer = excluded.writer OR call_exports.taken_until < $4
-     RETURNING calls, audit`,
-  saveExport: 'UPDATE call_exports SET calls = $3, audit = $4 WHERE name = $1 AND writer = $2',
+     RETURNING ledger, calls, audit`,
+  saveExport: `UPDATE call_exports SET ledger = $3, calls = $4, audit = $5 WHERE name = $1 AND writer = $2`,
 } as const;
 
 /** Both ends of an empty chain. */
@@ -221,6 +227,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     append: (batch, nowMs, isDurable) => use(append(batch, nowMs, isDurable)),
     list: (query, limit, before) => use(readRows(reading, 'at DESC, seq DESC', limit, query, before)),
     read: (query, limit) => use(readRows(reading, 'seq', limit, query)),
+    readNext: (from, limit) => use(readNext(reading, from, limit)),
     count: (query, counting) => use(count(reading, query, counting)),
     hours: (sinceMs, untilMs) => use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs])),
     seals: (afterBatch, limit) => use(reading.rows<CallSeal>(sql.seals, [afterBatch, limit])),
@@ -229,11 +236,6 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     beat: (writer, nowMs) =>
       use(recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs]))),
     leave: async (writer) => (await use(recording.run(sql.leave, [writer]))) > 0,
-    takeExport: (name, writer, nowMs, leaseMs) =>
-      use(recording.row<ExportPosition>(sql.takeExport, [name, writer, nowMs + leaseMs, nowMs])),
-    async saveExport(name, writer, { calls, audit }) {
-      await use(recording.run(sql.saveExport, [name, writer, calls, audit]));
-    },
     async close() {
       await Promise.all([recording.close(), reading.close()]);
     },
@@ -259,6 +261,16 @@ function toHourColumns(calls: readonly CallEntry[]): Value[] {
     hours.map(({ bytesOut }) => bytesOut),
     hours.map(({ buckets }) => `{${buckets.join(',')}}`),
   ];
+}
+
+async function readNext(
+  db: Pick<Database, 'row' | 'rows'>,
+  from: LedgerPosition,
+  limit: number,
+): ReturnType<CallStore['readNext']> {
+  const { id: ledger } = (await db.row<{ id: string }>(sql.ledger)) ?? { id: '' };
+  const afterSeq = from.ledger === ledger ? from.calls : 0;
+  return { ledger, calls: await readRows(db, 'seq', limit, { afterSeq }) };
 }
 
 function readRows(
@@ -321,5 +333,29 @@ function toWhere(conditions: readonly CallCondition[]): { where: string; values:
   return {
     where: rules.length === 0 ? '' : `WHERE ${rules.join(' AND ')}`,
     values: conditions.flatMap(([, ...values]) => values),
+  };
+}
+
+/** Creates the store of export positions of a PostgreSQL database. */
+export function createExportStore(
+  db: Pick<Database, 'row'>,
+  writer: Pick<Writer, 'write'>,
+): ExportStore {
+  return {
+    async take(name, process, nowMs, leaseMs) {
+      const other = async (reader: Pick<Statements, 'row'>): Promise<boolean> =>
+        (await reader.row(sql.isExportTaken, [name, process, nowMs, nowMs + longestExportLeaseMs])) !== undefined;
+      // Asked first outside of a write: nodes that wait for their turn ask each second.
+      if (await other(db)) return undefined;
+      return writer.write(async (tx) =>
+        (await other(tx))
+          ? undefined
+          : tx.row<ExportPosition>(sql.takeExport, [name, process, nowMs + leaseMs]),
+      );
+    },
+    save: (name, process, { ledger, calls, audit }) =>
+      writer.write(
+        async (tx) => (await tx.run(sql.saveExport, [name, process, ledger, calls, audit])) === 1,
+      ),
   };
 }

@@ -25,12 +25,15 @@ import {
   conditionsOf,
   droppedAtOnce,
   type ExportPosition,
+  type ExportStore,
   findDroppable,
   hoursOf,
+  longestExportLeaseMs,
   toStorable,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
 import { ledgerMigrations, migrate } from '../connection/migrate.ts';
+import type { Writer } from '../connection/writer.ts';
 
 /** Longest wait for another process's commit, in milliseconds; it holds the event loop. */
 const busyTimeoutMs = 100;
@@ -91,6 +94,8 @@ const maxKnownNames = 20_000;
 /** An open database file of the ledger. */
 interface Ledger {
   db: Database.Database;
+  /** Id of this ledger. */
+  id: string;
   append(batch: CallBatch, nowMs: number): CallSeal;
   seals(afterBatch: number, limit: number): CallSeal[];
   ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
@@ -142,13 +147,11 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         return append(batch, nowMs);
       }),
     list: async (query, limit, before) => use(({ db }) => list(db, query, limit, before)),
-    read: async (query, limit) =>
-      use(({ db }) => {
-        const { where, values } = toWhere(conditionsOf(query));
-        return db
-          .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
-          .all(...values, limit)
-          .map(toRow);
+    read: async (query, limit) => use(({ db }) => read(db, query, limit)),
+    readNext: async (from, limit) =>
+      use(({ db, id }) => {
+        const afterSeq = from.ledger === id ? from.calls : 0;
+        return { ledger: id, calls: read(db, { afterSeq }, limit) };
       }),
     count: async (query, counting) => use(({ db }) => count(db, query, counting)),
     hours: async (sinceMs, untilMs) =>
@@ -185,24 +188,6 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
     leave: async (writer) => use((ledger) => ledger.leave(writer)),
-    takeExport: async (name, writer, nowMs, leaseMs) =>
-      use(({ db }) =>
-        db
-          .prepare<[string, string, number, number], ExportPosition>(
-            `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES (?, ?, ?, 0, 0)
-             ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
-               WHERE writer = excluded.writer OR taken_until < ?
-             RETURNING calls, audit`,
-          )
-          .get(name, writer, nowMs + leaseMs, nowMs),
-      ),
-    saveExport: async (name, writer, { calls, audit }) =>
-      use(
-        ({ db }) =>
-          void db
-            .prepare('UPDATE call_exports SET calls = ?, audit = ? WHERE name = ? AND writer = ?')
-            .run(calls, audit, name, writer),
-      ),
     async close() {
       close();
     },
@@ -353,6 +338,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   };
   const appendTogether = db.transaction(append).immediate;
   return {
+    id: db.prepare<[], string>('SELECT id FROM call_ledger').pluck().get() as string,
     append(...batch) {
       try {
         return appendTogether(...batch);
@@ -379,6 +365,14 @@ function list(db: Database.Database, query: CallQuery, limit: number, before?: C
     .prepare<unknown[], StoredRow>(
       `SELECT ${columnList} FROM calls ${where} ORDER BY at DESC, seq DESC LIMIT ?`,
     )
+    .all(...values, limit)
+    .map(toRow);
+}
+
+function read(db: Database.Database, query: CallQuery, limit: number): CallRow[] {
+  const { where, values } = toWhere(conditionsOf(query));
+  return db
+    .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
     .all(...values, limit)
     .map(toRow);
 }
@@ -455,4 +449,33 @@ function toStoredCondition(condition: Condition): Condition {
   return column === callColumns.target
     ? [`target IN (${id}, ?)`, value, value]
     : [`${column} = ${id}`, value];
+}
+
+/** Creates the store of export positions of a SQLite database, which is not the one of the ledger. */
+export function createExportStore(db: Database.Database, writer: Writer): ExportStore {
+  const isTaken = db
+    .prepare<[string, string, number, number], number>(
+      'SELECT 1 FROM call_exports WHERE name = ? AND writer <> ? AND taken_until BETWEEN ? AND ?',
+    )
+    .pluck();
+  const take = db.prepare<[string, string, number], ExportPosition>(
+    `INSERT INTO call_exports (name, writer, taken_until, ledger, calls, audit) VALUES (?, ?, ?, '', 0, 0)
+     ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+     RETURNING ledger, calls, audit`,
+  );
+  const save = db.prepare<[ExportPosition & { name: string; writer: string }]>(
+    `UPDATE call_exports SET ledger = @ledger, calls = @calls, audit = @audit
+     WHERE name = @name AND writer = @writer`,
+  );
+  return {
+    async take(name, process, nowMs, leaseMs) {
+      const other = (): boolean =>
+        isTaken.get(name, process, nowMs, nowMs + longestExportLeaseMs) !== undefined;
+      // Asked first outside of a write: processes that wait for their turn ask each second.
+      if (other()) return undefined;
+      return writer.write(() => (other() ? undefined : take.get(name, process, nowMs + leaseMs)));
+    },
+    save: (name, process, position) =>
+      writer.write(() => save.run({ name, writer: process, ...position }).changes === 1),
+  };
 }

@@ -7,7 +7,8 @@ import { openCallStore } from '../../../../src/storage/postgres/stores/calls.ts'
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { auditKey, calls, startMs } from '../../contract/call.ts';
 import { append, type CallPlace, describeCalls, verify } from '../../contract/calls.ts';
-import { connectTo, usePostgres } from '../subject.ts';
+import { describeExports } from '../../contract/exports.ts';
+import { connectTo, openNewDatabase, usePostgres } from '../subject.ts';
 
 const server = usePostgres({ isOwn: true });
 
@@ -21,7 +22,10 @@ async function createPlace(): Promise<CallPlace & { url: string }> {
   };
 }
 
-describe('PostgreSQL', () => describeCalls(createPlace));
+describe('PostgreSQL', () => {
+  describeCalls(createPlace);
+  describeExports(() => openNewDatabase(server()));
+});
 
 /**
  * Stands before the server, and ends the connection of the next commit.
