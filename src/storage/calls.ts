@@ -338,6 +338,8 @@ export interface CallWriter {
 
 /** Retention of the ledger. */
 export interface CallRetention {
+  /** The present time, epoch milliseconds. A clock that was ahead wrote batches of a later time. */
+  nowMs: number;
   /** Batches before this time are dropped, epoch milliseconds. */
   before: number;
   maxRows: number;
@@ -349,24 +351,77 @@ export interface CallRetention {
 export const droppedAtOnce = { batches: 500, calls: 1_000 } as const;
 
 /**
- * Returns the oldest batches that are not kept, as many as one commit drops, and at least one.
+ * Returns the oldest batches that are not kept, as many as one commit drops, and at least one. A batch of the future was
+ * written before the next batch that is not, and counts as old as that one.
  * @param oldest seals in order
  * @param lastSeq position of the newest call
+ * @param later the first seal behind `oldest` that is not of the future, if it is known
  */
 export function findDroppable(
   oldest: readonly CallSeal[],
   lastSeq: number,
-  { before, maxRows }: Pick<CallRetention, 'before' | 'maxRows'>,
+  { nowMs, before, maxRows }: Pick<CallRetention, 'nowMs' | 'before' | 'maxRows'>,
+  later?: Pick<CallSeal, 'batch' | 'at'>,
 ): CallSeal[] {
+  const isBehind = later !== undefined && later.batch > (oldest.at(-1)?.batch ?? 0);
+  let next = isBehind ? later.at : Number.POSITIVE_INFINITY;
+  const times = oldest.toReversed().map(({ at }) => {
+    if (at <= nowMs) next = at;
+    return next;
+  });
   const dropped: CallSeal[] = [];
   let calls = 0;
   for (const seal of oldest) {
-    const isKept = seal.at >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
+    const isKept = (times.pop() ?? 0) >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
     calls += seal.calls;
     if (isKept || (dropped.length > 0 && calls > droppedAtOnce.calls)) break;
     dropped.push(seal);
   }
   return dropped;
+}
+
+/** Result of a commit that drops batches: the number of calls; or the oldest seal, if it is kept. */
+export type DropResult = { calls: number } | { kept: CallSeal | undefined };
+
+/**
+ * Drops batches, commit by commit, until the oldest one is kept.
+ * @param drop drops the batches of one commit; `later` as in {@link findDroppable}
+ * @param seals reads seals in order
+ * @returns the number of calls
+ */
+export async function dropBatches(
+  drop: (later: CallSeal | undefined) => Promise<DropResult>,
+  seals: CallStore['seals'],
+  nowMs: number,
+): Promise<number> {
+  let removed = 0;
+  let later: CallSeal | undefined;
+  for (;;) {
+    const result = await drop(later);
+    if ('calls' in result) {
+      removed += result.calls;
+      continue;
+    }
+    const { kept } = result;
+    if (!kept || kept.at <= nowMs || (later && later.batch > kept.batch)) return removed;
+    later = await findSound(seals, kept.batch, nowMs);
+    if (!later) return removed;
+  }
+}
+
+/** Returns the first seal behind a batch that is not of the future. */
+async function findSound(
+  seals: CallStore['seals'],
+  afterBatch: number,
+  nowMs: number,
+): Promise<CallSeal | undefined> {
+  for (let after = afterBatch; ; ) {
+    const page = await seals(after, droppedAtOnce.batches);
+    const found = page.find(({ at }) => at <= nowMs);
+    const last = page.at(-1);
+    if (found || !last) return found;
+    after = last.batch;
+  }
 }
 
 /**

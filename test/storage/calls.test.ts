@@ -49,7 +49,7 @@ describe('the batches to drop', () => {
   const batches = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => seal(index + 1, size));
   const find = (count: number, size: number, before: number, maxRows: number): number[] =>
-    findDroppable(batches(count, size), count * size, { before, maxRows }).map(({ batch }) => batch);
+    findDroppable(batches(count, size), count * size, { nowMs: count, before, maxRows }).map(({ batch }) => batch);
 
   it('are the oldest ones, by time or by number, whichever drops more', () => {
     expect(find(5, 10, 3, 1_000)).toEqual([1, 2]);
@@ -64,7 +64,20 @@ describe('the batches to drop', () => {
     const [first, second] = batches(2, 10);
     if (!first || !second) throw new Error('there are two');
     const slow = { ...second, at: 0 };
-    expect(findDroppable([first, slow], 20, { before: 1, maxRows: 100 })).toEqual([]);
+    expect(findDroppable([first, slow], 20, { nowMs: 2, before: 1, maxRows: 100 })).toEqual([]);
+  });
+
+  it('are those of a clock that was ahead, once a later batch with a time of the past is old', () => {
+    const [first, second, third] = batches(3, 10);
+    if (!first || !second || !third) throw new Error('there are three');
+    const ahead = { ...second, at: 99 };
+    const findBehind = (oldest: Parameters<typeof findDroppable>[0], before: number, later?: typeof third) =>
+      findDroppable(oldest, 30, { nowMs: 5, before, maxRows: 100 }, later).map(({ batch }) => batch);
+    expect(findBehind([first, ahead, third], 3)).toEqual([1, 2]);
+    expect(findBehind([first, ahead, third], 4)).toEqual([1, 2, 3]);
+    expect(findBehind([first, ahead], 4)).toEqual([1]);
+    expect(findBehind([first, ahead], 4, third)).toEqual([1, 2]);
+    expect(findBehind([first, ahead], 4, first)).toEqual([1]);
   });
 
   it('are as many as one commit drops, and a large one alone', () => {

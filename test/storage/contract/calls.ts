@@ -8,6 +8,7 @@ import {
   type CallStore,
   callColumns,
   chainedValues,
+  droppedAtOnce,
 } from '../../../src/storage/calls.ts';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { auditKey, call, calls, startMs } from './call.ts';
@@ -23,6 +24,9 @@ export interface CallPlace {
 export type CreateCallPlace = () => Promise<CallPlace> | CallPlace;
 
 const hourMs = 3_600_000;
+
+/** A time after all others in these tests. */
+const lastMs = 3 * startMs;
 
 /** Appends calls as one batch. */
 export function append(store: CallStore, entries: readonly CallEntry[], nowMs = startMs): Promise<unknown> {
@@ -104,7 +108,7 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.seals(0, 10)).toEqual([]);
       expect(await store.list(everything, 10)).toEqual([]);
       expect(await store.count(everything, { by: [], limit: 10, withTimes: true })).toEqual([]);
-      expect(await store.prune({ before: startMs, maxRows: 0, hoursBefore: startMs })).toBe(0);
+      expect(await store.prune({ nowMs: lastMs, before: startMs, maxRows: 0, hoursBefore: startMs })).toBe(0);
       expect(await verify(store)).toEqual([]);
     });
 
@@ -304,7 +308,7 @@ export function describeCalls(create: CreateCallPlace): void {
         calls(1, () => ({ at: startMs + hourMs })),
         startMs + 5,
       );
-      expect(await store.prune({ before: startMs + 2, maxRows: 100, hoursBefore: startMs })).toBe(4);
+      expect(await store.prune({ nowMs: lastMs, before: startMs + 2, maxRows: 100, hoursBefore: startMs })).toBe(4);
       expect(requestsOf(await store.read(everything, 1))).toEqual(['request-1']);
       const { start, head } = await store.ends();
       expect([start, head]).toMatchObject([
@@ -313,7 +317,7 @@ export function describeCalls(create: CreateCallPlace): void {
       ]);
       expect(await verify(store)).toEqual([]);
       expect(await store.hours(0, startMs + 1)).toHaveLength(1);
-      expect(await store.prune({ before: startMs + 99, maxRows: 100, hoursBefore: startMs + hourMs })).toBe(
+      expect(await store.prune({ nowMs: lastMs, before: startMs + 99, maxRows: 100, hoursBefore: startMs + hourMs })).toBe(
         7,
       );
       expect(await store.read(everything, 10)).toEqual([]);
@@ -324,11 +328,27 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await verify(store)).toEqual([]);
     });
 
+    it('drops old batches although newer ones have a time in the future, from a clock that was ahead', async () => {
+      const store = await openStore(create);
+      const aheadMs = startMs + 400 * 24 * hourMs;
+      await append(store, calls(1), startMs);
+      for (let batch = 0; batch < droppedAtOnce.batches + 1; batch++) await append(store, [], aheadMs);
+      await append(store, calls(1), startMs + 1);
+      await append(store, calls(1), aheadMs);
+      const retention = { maxRows: 100, hoursBefore: 0, nowMs: startMs + 10 };
+      expect(await store.prune({ ...retention, before: startMs + 1 })).toBe(1);
+      expect(await store.seals(0, 1)).toMatchObject([{ batch: 2, at: aheadMs }]);
+      // No later batch tells how old the last one is.
+      expect(await store.prune({ ...retention, before: startMs + 2 })).toBe(1);
+      expect(await store.read(everything, 10)).toMatchObject([{ seq: 3 }]);
+      expect(await verify(store)).toEqual([]);
+    });
+
     it('drops whole batches until it has at most the number of calls that is kept', async () => {
       const store = await openStore(create);
       for (let batch = 0; batch < 4; batch++) await append(store, calls(3));
-      expect(await store.prune({ before: 0, maxRows: 12, hoursBefore: 0 })).toBe(0);
-      expect(await store.prune({ before: 0, maxRows: 8, hoursBefore: 0 })).toBe(6);
+      expect(await store.prune({ nowMs: lastMs, before: 0, maxRows: 12, hoursBefore: 0 })).toBe(0);
+      expect(await store.prune({ nowMs: lastMs, before: 0, maxRows: 8, hoursBefore: 0 })).toBe(6);
       expect(await verify(store)).toEqual([]);
     });
 
@@ -339,7 +359,7 @@ export function describeCalls(create: CreateCallPlace): void {
       for (let batch = 0; batch < 8; batch++) await append(node, calls(250));
       for (let batch = 0; batch < 20; batch++) await append(node, []);
       await append(node, calls(1), startMs + 10);
-      const retention = { before: startMs + 1, maxRows: 10_000, hoursBefore: 0 };
+      const retention = { nowMs: lastMs, before: startMs + 1, maxRows: 10_000, hoursBefore: 0 };
       const dropped = await Promise.all(nodes.map((each) => each.prune(retention)));
       expect(dropped.reduce((sum, count) => sum + count)).toBe(2_000);
       expect(await node.list(everything, 10)).toHaveLength(1);
@@ -383,7 +403,7 @@ export function describeCalls(create: CreateCallPlace): void {
       await expect(store.list(everything, 1)).rejects.toThrow(StorageUnavailable);
       await expect(store.count(everything, { by: [], limit: 1 })).rejects.toThrow(StorageUnavailable);
       await expect(append(store, calls(1))).rejects.toThrow(StorageUnavailable);
-      await expect(store.prune({ before: 2 * startMs, maxRows: 0, hoursBefore: 0 })).rejects.toThrow(
+      await expect(store.prune({ nowMs: lastMs, before: 2 * startMs, maxRows: 0, hoursBefore: 0 })).rejects.toThrow(
         StorageUnavailable,
       );
       await place.execute('ALTER TABLE lost_calls RENAME TO calls');

@@ -19,6 +19,8 @@ import {
   callHourKey,
   chainedValues,
   conditionsOf,
+  type DropResult,
+  dropBatches,
   droppedAtOnce,
   type ExportPosition,
   type ExportStore,
@@ -165,21 +167,23 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     }
   };
 
-  /** @returns the number of calls dropped; undefined if there is nothing to drop */
-  const dropBatches = (retention: CallRetention): Promise<number | undefined> =>
+  const drop = (retention: CallRetention, later: CallSeal | undefined): Promise<DropResult> =>
     recording.transact(withoutFlush, async (tx) => {
       const start = (await tx.row<CallEnd>(sql.lockEnd, ['start'])) ?? none;
       const { lastSeq } = (await tx.row<CallEnd>(sql.findEnd, ['head'])) ?? none;
       const oldest = await tx.rows<CallSeal>(sql.seals, [start.batch, droppedAtOnce.batches]);
-      const newest = findDroppable(oldest, lastSeq, retention).at(-1);
-      if (!newest) return undefined;
+      const newest = findDroppable(oldest, lastSeq, retention, later).at(-1);
+      if (!newest) return { kept: oldest[0] };
       await Promise.all([
         tx.run(sql.dropCalls, [start.lastSeq, newest.lastSeq]),
         tx.run(sql.dropSeals, [start.batch, newest.batch]),
         putEnd(tx, 'start', newest),
       ]);
-      return newest.lastSeq - start.lastSeq;
+      return { calls: newest.lastSeq - start.lastSeq };
     });
+
+  const listSeals = (afterBatch: number, limit: number): Promise<CallSeal[]> =>
+    reading.rows<CallSeal>(sql.seals, [afterBatch, limit]);
 
   const append = async (
     { calls, lost, gap }: CallBatch,
@@ -213,12 +217,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
   };
 
   const prune = async (retention: CallRetention): Promise<number> => {
-    let removed = 0;
-    for (;;) {
-      const dropped = await dropBatches(retention);
-      if (dropped === undefined) break;
-      removed += dropped;
-    }
+    const removed = await dropBatches((later) => drop(retention, later), listSeals, retention.nowMs);
     await recording.run(sql.dropHours, [retention.hoursBefore]);
     return removed;
   };
@@ -230,7 +229,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     readNext: (from, limit) => use(readNext(reading, from, limit)),
     count: (query, counting) => use(count(reading, query, counting)),
     hours: (sinceMs, untilMs) => use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs])),
-    seals: (afterBatch, limit) => use(reading.rows<CallSeal>(sql.seals, [afterBatch, limit])),
+    seals: (afterBatch, limit) => use(listSeals(afterBatch, limit)),
     ends: () => use(findEnds()),
     prune: (retention) => use(prune(retention)),
     beat: (writer, nowMs) =>

@@ -23,6 +23,8 @@ import {
   callHourKey,
   chainedValues,
   conditionsOf,
+  type DropResult,
+  dropBatches,
   droppedAtOnce,
   type ExportPosition,
   type ExportStore,
@@ -99,8 +101,7 @@ interface Ledger {
   append(batch: CallBatch, nowMs: number): CallSeal;
   seals(afterBatch: number, limit: number): CallSeal[];
   ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
-  /** @returns the number of calls dropped; undefined if there is nothing to drop */
-  prune(retention: CallRetention): number | undefined;
+  drop(retention: CallRetention, later: CallSeal | undefined): DropResult;
   beat(writer: string, nowMs: number): CallWriter[];
   leave(writer: string): boolean;
 }
@@ -140,6 +141,9 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     }
   };
 
+  const listSeals: CallStore['seals'] = async (afterBatch, limit) =>
+    use((ledger) => ledger.seals(afterBatch, limit));
+
   return {
     append: async (batch, nowMs, isDurable) =>
       use(({ db, append }) => {
@@ -164,19 +168,17 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
           .all(sinceMs, untilMs)
           .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
       ),
-    seals: async (afterBatch, limit) => use((ledger) => ledger.seals(afterBatch, limit)),
+    seals: listSeals,
     ends: async () => use((ledger) => ledger.ends()),
     async prune(retention) {
-      let removed = 0;
-      for (;;) {
-        const dropped = use(({ db, prune }) => {
-          db.pragma('synchronous = NORMAL');
-          return prune(retention);
-        });
-        if (dropped === undefined) break;
-        removed += dropped;
+      const drop = async (later: CallSeal | undefined): Promise<DropResult> => {
         await new Promise((resolve) => setImmediate(resolve));
-      }
+        return use((ledger) => {
+          ledger.db.pragma('synchronous = NORMAL');
+          return ledger.drop(retention, later);
+        });
+      };
+      const removed = await dropBatches(drop, listSeals, retention.nowMs);
       use(({ db }) => {
         db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
         const oldest = db.prepare<[], number | null>('SELECT min(at) FROM calls').pluck().get() ?? Infinity;
@@ -325,16 +327,16 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     seal('head', complete);
     return complete;
   };
-  const prune = (retention: CallRetention): number | undefined => {
+  const drop: Ledger['drop'] = (retention, later) => {
     const { lastSeq = 0 } = findEnd.get('head') ?? {};
     const start = findEnd.get('start') ?? { batch: 0, lastSeq: 0 };
-    const dropped = findDroppable(listSeals.all(start.batch, droppedAtOnce.batches), lastSeq, retention);
-    const newest = dropped.at(-1);
-    if (!newest) return undefined;
+    const oldest = listSeals.all(start.batch, droppedAtOnce.batches);
+    const newest = findDroppable(oldest, lastSeq, retention, later).at(-1);
+    if (!newest) return { kept: oldest[0] };
     dropCalls.run(newest.lastSeq);
     dropSeals.run(newest.batch);
     seal('start', newest);
-    return newest.lastSeq - start.lastSeq;
+    return { calls: newest.lastSeq - start.lastSeq };
   };
   const appendTogether = db.transaction(append).immediate;
   return {
@@ -350,7 +352,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     },
     seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
     ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
-    prune: db.transaction(prune).immediate,
+    drop: db.transaction(drop).immediate,
     beat: db.transaction((writer: string, nowMs: number) => {
       renew.run(writer, nowMs);
       return others.all(writer);
