@@ -87,14 +87,16 @@ export function createLedger(options: LedgerOptions): Ledger {
   const hashKey = keyedDigest(keys.audit, 'call arguments');
   let waiting: Waiting[] = [];
   let lost = 0;
+  /** The batch that is written. It stays the same after a failure, as it may have been stored. */
+  let batch: CallBatch | undefined;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let anchored = 0;
   let newest: { batch: number; mac: string } | undefined;
 
-  const commit = async (batch: CallBatch, isDurable: boolean): Promise<void> => {
-    newest = await store.append(batch, nowMs(), isDurable);
+  const commit = async (given: CallBatch, isDurable: boolean): Promise<void> => {
+    newest = await store.append(given, nowMs(), isDurable);
     if (newest.batch !== 1) return;
     audit('calls.begun', {});
     await tryAnchor();
@@ -116,12 +118,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     clearTimeout(timer);
     timer = undefined;
     while (waiting.length > 0 || lost > 0) {
-      const taken = waiting.slice(0, maxBatch);
+      const taken = waiting.slice(0, batch?.calls.length ?? maxBatch);
+      batch ??= { calls: taken.map(({ entry }) => entry), lost, gap: null };
       try {
-        const lostBefore = lost;
         const isDurable = taken.some(({ settle }) => settle);
-        await commit({ calls: taken.map(({ entry }) => entry), lost: lostBefore, gap: null }, isDurable);
-        lost -= lostBefore;
+        await commit(batch, isDurable);
+        lost -= batch.lost;
+        batch = undefined;
       } catch (error) {
         if (failures++ === 0) logger.warn({ err: error }, 'calls cannot be recorded in the ledger');
         for (const each of waiting) {

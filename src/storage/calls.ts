@@ -430,7 +430,7 @@ async function findSound(
  */
 export interface CallStore {
   /**
-   * Appends a batch and its seal.
+   * Appends a batch and its seal. After a failure, the same object may be appended again: it is stored once.
    * @param isDurable true if it must survive a power loss, too
    * @throws StorageUnavailable if it cannot be written now
    */

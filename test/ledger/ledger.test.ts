@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLedger, type Ledger, type RouteRecording } from '../../src/ledger/index.ts';
 import type { FinishedCall } from '../../src/mcp/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import type { CallBatch, CallStore } from '../../src/storage/calls.ts';
 import { createCallStore } from '../../src/storage/sqlite/stores/calls.ts';
 
 const keys = { audit: 'a key of the audit log' };
@@ -38,7 +39,15 @@ function finished(given: Partial<FinishedCall> = {}): FinishedCall {
   };
 }
 
-async function start({ writesAtOnce = true } = {}) {
+type Append = CallStore['append'];
+
+async function start({
+  writesAtOnce = true,
+  appendBy = (append) => append,
+}: {
+  writesAtOnce?: boolean;
+  appendBy?: (append: Append) => Append;
+} = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-ledger-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'gatehouse.calls.db');
@@ -47,7 +56,7 @@ async function start({ writesAtOnce = true } = {}) {
   const log: string[] = [];
   const begin = (): Ledger =>
     createLedger({
-      store,
+      store: { ...store, append: appendBy(store.append) },
       keys,
       reasons: new Map([
         ['backend_timed_out', 'timed_out'],
@@ -185,6 +194,24 @@ describe('A ledger that cannot be written', () => {
     expect(seals.reduce((sum, { lost }) => sum + lost, 0)).toBe(1_000);
     expect(log.filter((line) => line.includes('cannot be recorded'))).toHaveLength(1);
     expect(log.at(-1)).toContain('recorded in the ledger again');
+  });
+
+  it('appends the same batch again, though more calls wait by then: the store may have taken it', async () => {
+    const given: CallBatch[] = [];
+    const { ledger, log, rows } = await start({
+      appendBy: (append) => async (batch, ...rest) => {
+        given.push(batch);
+        if (given.length === 1) throw new Error('the answer was lost');
+        return append(batch, ...rest);
+      },
+    });
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    recorder.record(finished({ requestId: 'first' }));
+    await expect.poll(() => log.length).toBe(1);
+    recorder.record(finished({ requestId: 'second' }));
+    await expect.poll(async () => (await rows()).map(({ requestId }) => requestId)).toEqual(['first', 'second']);
+    expect(given[1]).toBe(given[0]);
+    expect(given[2]?.calls).toMatchObject([{ requestId: 'second' }]);
   });
 
   it('leaves a mark in the audit log if it never recovers', async () => {

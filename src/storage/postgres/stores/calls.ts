@@ -150,16 +150,21 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     ]);
   };
 
+  const isStored = async (tx: Statements, seal: CallSeal): Promise<boolean> =>
+    (await tx.row<{ mac: string }>(sql.findSeal, [seal.batch]))?.mac === seal.mac;
+
+  /** Seals of batches that may be stored: the connection was lost in their commit, and the server is still away. */
+  const undecided = new WeakMap<CallBatch, CallSeal>();
+
   /** Returns whether a batch was committed, once its transaction has ended. */
   const wasCommitted = async (seal: CallSeal): Promise<boolean> => {
     const deadline = performance.now() + findingOutcome.totalMs;
     for (;;) {
       try {
-        const found = await recording.transact(limits, async (tx) => {
+        return await recording.transact(limits, async (tx) => {
           await tx.row(sql.lockEnd, ['head']);
-          return tx.row<{ mac: string }>(sql.findSeal, [seal.batch]);
+          return isStored(tx, seal);
         });
-        return found?.mac === seal.mac;
       } catch (cause) {
         if (performance.now() > deadline) throw new CommitUnknown({ cause });
         await sleep(findingOutcome.pauseMs);
@@ -186,15 +191,19 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     reading.rows<CallSeal>(sql.seals, [afterBatch, limit]);
 
   const append = async (
-    { calls, lost, gap }: CallBatch,
+    given: CallBatch,
     nowMs: number,
     isDurable: boolean,
   ): Promise<CallSeal> => {
+    const { calls, lost, gap } = given;
     const stored = calls.map(toStorable);
+    const earlier = undecided.get(given);
     let seal: CallSeal | undefined;
     try {
       return await recording.transact(isDurable ? limits : withoutFlush, async (tx) => {
+        // With this lock, an earlier attempt has ended.
         const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
+        if (earlier && (await isStored(tx, earlier))) return earlier;
         const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
         seal = sealBatch(keys.audit, last, rows.map(chainedValues), { lost, gap, at: nowMs });
         await write(tx, rows, seal);
@@ -202,7 +211,9 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
       });
     } catch (cause) {
       if (!(cause instanceof CommitUnknown) || !seal) throw cause;
+      undecided.set(given, seal);
       if (await wasCommitted(seal)) return seal;
+      undecided.delete(given);
       throw new StorageUnavailable('the database cannot be written at the moment', { cause });
     }
   };

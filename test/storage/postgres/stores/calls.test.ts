@@ -29,12 +29,22 @@ describe('PostgreSQL', () => {
 
 /**
  * Stands before the server, and ends the connection of the next commit.
- * @returns a URL through it, and the function that names the part to lose
+ * @returns a URL through it; `lose` names the part to lose, and whether connections fail from then until `restore`
  */
-async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'commit' | 'answer') => void }> {
+async function cutAtCommit(url: string): Promise<{
+  url: string;
+  lose: (part: 'commit' | 'answer', andStayAway?: boolean) => void;
+  restore: () => void;
+}> {
   const { port } = new URL(url);
   let lost: 'commit' | 'answer' | undefined;
+  let staysAway = false;
+  let isAway = false;
   const proxy = createServer((client) => {
+    if (isAway) {
+      client.destroy();
+      return;
+    }
     const target = connect(Number(port), '127.0.0.1');
     let isCut = false;
     const end = (): void => {
@@ -46,6 +56,7 @@ async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'co
       if (isCut && lost === 'commit') end();
       else target.write(data);
       if (isCut) lost = undefined;
+      isAway = isCut && staysAway;
     });
     target.on('data', (data) => (isCut ? end() : client.write(data)));
     for (const socket of [client, target]) socket.on('error', end).on('close', end);
@@ -56,8 +67,12 @@ async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'co
   const own = String((proxy.address() as AddressInfo).port);
   return {
     url: url.replace(port, own),
-    lose(part) {
+    lose(part, andStayAway = false) {
       lost = part;
+      staysAway = andStayAway;
+    },
+    restore() {
+      staysAway = isAway = false;
     },
   };
 }
@@ -142,6 +157,21 @@ describe('the call ledger on PostgreSQL', () => {
     proxy.lose('commit');
     await expect(append(store, calls(1))).rejects.toThrow('the database cannot be written at the moment');
     await append(store, calls(1));
+    expect(await store.read({}, 10)).toHaveLength(4);
+    expect(await verify(store)).toEqual([]);
+  });
+
+  it('stores a batch once although the server stays away for long after its commit', async () => {
+    const { url } = await createPlace();
+    const proxy = await cutAtCommit(url);
+    const store = openAt(proxy.url);
+    await append(store, calls(1));
+    const batch = { calls: calls(2), lost: 3, gap: null };
+    proxy.lose('answer', true);
+    await expect(store.append(batch, startMs, true)).rejects.toThrow(StorageUnavailable);
+    proxy.restore();
+    await append(openAt(url), calls(1));
+    expect(await store.append(batch, startMs + 9, true)).toMatchObject({ batch: 2, at: startMs, lost: 3 });
     expect(await store.read({}, 10)).toHaveLength(4);
     expect(await verify(store)).toEqual([]);
   });
