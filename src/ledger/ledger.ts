@@ -26,7 +26,7 @@ export interface RouteRecording extends ArgumentKeeping {
 export interface LedgerOptions {
   store: CallStore;
   keys: Pick<KeySet, 'audit'>;
-  /** Outcomes of errors of Gatehouse, by `data.reason`. Other reasons are a backend's own and are not recorded. */
+  /** Outcomes of errors of Gatehouse, by their reason. */
   reasons: ReadonlyMap<string, CallOutcome>;
   /** Writes an event to the audit log. */
   audit: (event: string, details: Readonly<Record<string, string>>) => void;
@@ -304,7 +304,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
 
 /**
  * Returns the outcome of a call, with its code and reason.
- * @param reasons outcomes of errors of Gatehouse, by `data.reason`
+ * @param reasons outcomes of errors of Gatehouse, by their reason
  */
 export function outcomeOf(
   ending: CallEnding,
@@ -323,13 +323,12 @@ export function outcomeOf(
     case 'timed_out':
       return { outcome: 'timed_out', code: ending.error.code, reason: null };
     case 'error': {
-      const { code, data } = ending.error;
-      const { reason } = Object(data) as { reason?: unknown };
-      const outcome = typeof reason === 'string' ? reasons.get(reason) : undefined;
+      const { error, reason = '' } = ending;
+      const outcome = reasons.get(reason);
       return {
         outcome: outcome ?? 'error',
-        code: Number.isSafeInteger(code) ? code : null,
-        reason: outcome === undefined ? null : String(reason),
+        code: Number.isSafeInteger(error.code) ? error.code : null,
+        reason: outcome === undefined ? null : reason,
       };
     }
   }

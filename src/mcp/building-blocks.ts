@@ -26,6 +26,8 @@ export {
   internalError,
   invalidParams,
   methodNotFound,
+  ownData,
+  ownReasonOf,
   requestCancelled,
   resultNotServed,
 } from './sdk/json-rpc-errors.ts';

@@ -7,7 +7,7 @@ import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
-import { callTimedOut, internalError } from './sdk/json-rpc-errors.ts';
+import { callTimedOut, internalError, ownReasonOf } from './sdk/json-rpc-errors.ts';
 import { setParams, withTrace } from './traces.ts';
 
 /** Methods whose calls are recorded, with the member of their params that names the target. */
@@ -61,7 +61,12 @@ export interface FinishedCall {
 export type CallEnding =
   | { kind: 'result' | 'tool_error' | 'input_required' | 'cancelled' }
   | { kind: 'refused'; reason: string; code?: number }
-  | { kind: 'error' | 'timed_out'; error: JsonRpcError };
+  | {
+      kind: 'error' | 'timed_out';
+      error: JsonRpcError;
+      /** `data.reason` of an error that Gatehouse made. */
+      reason?: string;
+    };
 
 /** Takes the calls of an endpoint. */
 export interface CallRecorder {
@@ -215,7 +220,7 @@ export class RecordedCalls implements ExchangeCalls {
   }
 
   failRest(error: JsonRpcError): void {
-    void this.#finishRest({ kind: 'error', error });
+    void this.#finishRest(endingOf(undefined, error, undefined));
   }
 
   /** The body was refused. @returns resolves when the refusal may be sent */
@@ -304,7 +309,10 @@ function refusedBy(reason: string, ending: CallEnding): CallEnding {
 
 function endingOf(result: unknown, error: JsonRpcError | undefined, refusal: string | undefined): CallEnding {
   if (refusal !== undefined) return { kind: 'refused', reason: refusal, ...(error && { code: error.code }) };
-  if (error) return { kind: error === callTimedOut ? 'timed_out' : 'error', error };
+  if (error) {
+    const reason = ownReasonOf(error);
+    return { kind: error === callTimedOut ? 'timed_out' : 'error', error, ...(reason && { reason }) };
+  }
   const { isError, resultType } = Object(result) as Record<string, unknown>;
   return { kind: isError === true ? 'tool_error' : resultType === 'input_required' ? resultType : 'result' };
 }

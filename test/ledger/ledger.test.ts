@@ -112,12 +112,12 @@ describe('The ledger', () => {
     ],
     [
       'an error of the gateway',
-      { kind: 'error', error: { code: -32603, message: 'm', data: { reason: 'backend_timed_out' } } },
+      { kind: 'error', error: { code: -32603, message: 'm' }, reason: 'backend_timed_out' },
       ['timed_out', -32603, 'backend_timed_out'],
     ],
     [
       'an error of a backend, whose own reason is not recorded',
-      { kind: 'error', error: { code: -1, message: 'canary', data: { reason: 'canary' } } },
+      { kind: 'error', error: { code: -1, message: 'canary', data: { reason: 'backend_busy' } } },
       ['error', -1, null],
     ],
     ['a request for input', { kind: 'input_required' }, ['ok', null, 'input_required']],

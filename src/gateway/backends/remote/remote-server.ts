@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { callerOf, changesOfLists } from '../../../mcp/building-blocks.ts';
+import { callerOf, changesOfLists, ownData } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { AuthInfo } from '../../../oauth/auth-info.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
@@ -48,7 +48,7 @@ interface RemoteServerOptions {
 const credentialsUnavailable: JsonRpcError = {
   code: errorCodes.internalError,
   message: 'The credentials for this server cannot be read at present. Try again later.',
-  data: { reason: 'credentials_unavailable' },
+  data: ownData({ reason: 'credentials_unavailable' }),
 };
 
 /** Maximum time for the response to a ping in a session of unknown state, in milliseconds. */
