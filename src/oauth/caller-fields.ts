@@ -1,6 +1,6 @@
 import type { AuthInfo } from './auth-info.ts';
 
-/** Fields of an account: the same for all its clients. */
+/** Fields of an account, and of its login at an upstream: the same for all requests of a grant. */
 export const accountFields = [
   'sub',
   'email',
@@ -11,6 +11,9 @@ export const accountFields = [
   'upstream_iss',
   'upstream_sub',
 ] as const;
+
+/** Fields that all logins of an account share: the others come from the upstream of a login. */
+export const sharedFields: readonly string[] = ['sub', 'email'] satisfies (typeof accountFields)[number][];
 
 /** Fields of the client of a call. */
 export const clientFields = ['client_id', 'client_name'] as const;

@@ -1,6 +1,6 @@
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { type CallerField, callerText, clientFields, headerOfAssertion } from '../../oauth/caller-fields.ts';
+import { type CallerField, callerText, headerOfAssertion, sharedFields } from '../../oauth/caller-fields.ts';
 import type { AssertCaller } from './caller-assertion.ts';
 import { checkFits } from './create-credentials.ts';
 import type { Credentials } from './credentials.ts';
@@ -77,9 +77,9 @@ export function checkCallerVariables(
       'caller.env: a process that everybody shares cannot have variables of one caller; use process "session" or "account", or caller.assertion.',
     );
   if (spare > 0) throw new Error('caller.env: a spare process is started before its caller is known.');
-  const ofClient = fields.find((field) => (clientFields as readonly string[]).includes(field));
-  if (process === 'account' && ofClient !== undefined)
+  const ofLogin = fields.find((field) => !sharedFields.includes(field));
+  if (process === 'account' && ofLogin !== undefined)
     throw new Error(
-      `caller.env: the clients of an account share its process, so ${ofClient} needs process "session".`,
+      `caller.env: all logins and clients of an account share its process, and ${ofLogin} may differ between them. Use process "session", or caller.assertion.`,
     );
 }

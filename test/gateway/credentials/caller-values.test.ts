@@ -47,7 +47,9 @@ describe('the variables about a caller', () => {
   it.each([
     ['shared', 0, 'email', 'a process that everybody shares'],
     ['session', 1, 'email', 'a spare process is started before its caller is known'],
-    ['account', 0, 'client_name', 'the clients of an account share its process'],
+    ['account', 0, 'client_name', 'client_name may differ between them'],
+    ['account', 0, 'groups', 'groups may differ between them'],
+    ['account', 0, 'email_verified', 'email_verified may differ between them'],
   ] as const)(
     'are refused for processes of others: %s, %i spare, %s (T-158)',
     (process, spare, field, why) => {
@@ -56,7 +58,7 @@ describe('the variables about a caller', () => {
   );
 
   it.each([
-    ['account', { env: { WHO: 'email' } }],
+    ['account', { env: { WHO: 'email', ID: 'sub' } }],
     ['session', { env: { WHO: 'client_id' } }],
     ['shared', { assertion: true }],
   ] as const)(
