@@ -22,6 +22,7 @@ import {
   type EnteredValues,
   type GatewayBackend,
   joinChanges,
+  maxHeaderClaims,
   type Memory,
   type PersonalCredentials,
   type PlacedValue,
@@ -200,7 +201,10 @@ function composeBackend(
   { held, logger, mcpUrl, assertions }: SharedParts,
 ): GatewayBackend {
   const given = credentials && { credentials };
-  const assert = createAssertCaller({ ...assertions, audience: 'url' in options ? options.url : mcpUrl });
+  const assert = createAssertCaller({
+    ...assertions,
+    ...('url' in options ? { audience: options.url, maxBytes: maxHeaderClaims } : { audience: mcpUrl }),
+  });
   try {
     const backend =
       'url' in options

@@ -28,6 +28,20 @@ describe('the headers about a caller', () => {
     },
   );
 
+  it('are left out whole if they are too long together, the longest first, and a header names them', () => {
+    const groups = Array.from({ length: 200 }, (_, at) => `a group with a long name ${at}`);
+    const upstream = { name: 'work', issuer: 'i', subject: 's', groups };
+    expect(add({}, { ...ada, upstream }).freshHeaders?.()).toEqual({
+      'x-name': 'Ada',
+      'x-gatehouse-omitted': 'x-groups',
+      'x-caller': 'about ada',
+    });
+    const few = { ...upstream, groups: groups.slice(0, 20) };
+    const headers = add({}, { ...ada, upstream: few }).freshHeaders?.() ?? {};
+    expect(JSON.parse(headers['x-groups'] ?? '')).toEqual(few.groups);
+    expect(headers).not.toHaveProperty('x-gatehouse-omitted');
+  });
+
   it('stand beside the credentials of the caller', () => {
     expect(add({ headers: { authorization: 'key' } }, ada).headers).toEqual({ authorization: 'key' });
   });
