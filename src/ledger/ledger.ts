@@ -68,6 +68,9 @@ const anchorIntervalMs = 600_000;
 
 const maxTarget = 128;
 
+/** Maximum length of the chain of actors, in characters. */
+const maxActors = 500;
+
 /** Most notes of writers that are remembered. */
 const maxSeenWriters = 1_000;
 
@@ -279,9 +282,11 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       account: authInfo.subject,
       client: authInfo.clientId,
       grant: authInfo.grantId ?? null,
+      actor: authInfo.actors ? shortText(JSON.stringify(authInfo.actors), maxActors) : null,
       route,
       backend: notes.backend ?? null,
       credential: (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
+      generation: (isPassed ? onlyValueOf(notes.generations) : undefined) ?? null,
       transport: call.transport,
       revision: call.revision === undefined ? null : shortText(call.revision, 20),
       method: call.method,
@@ -292,6 +297,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       arguments: sealed,
       ...ended,
       ms: Math.round(call.ms),
+      waitMs: call.waitMs === undefined ? null : Math.round(call.waitMs),
       bytesIn: call.bytesIn,
       bytesOut: call.bytesOut,
       cached: notes.isCached ?? false,
@@ -300,6 +306,12 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       traceId: call.traceId ?? null,
     };
   };
+}
+
+/** Returns the only value of a record; undefined if there are several: a row has room for one. */
+function onlyValueOf(record: Readonly<Record<string, number>> = {}): number | undefined {
+  const [value, ...others] = Object.values(record);
+  return others.length === 0 ? value : undefined;
 }
 
 /**

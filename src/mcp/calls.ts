@@ -29,6 +29,10 @@ export interface CallNotes {
   isRetried?: boolean;
   /** Reason why a policy of the route rejected the call. */
   refusal?: string;
+  /** Generations of the upstream tokens that the backend got, by the name of the upstream. */
+  generations?: Readonly<Record<string, number>>;
+  /** Time at which the request was first sent to the backend, by `performance.now()`. */
+  sentAtMs?: number;
 }
 
 /** A call that is over. */
@@ -37,6 +41,8 @@ export interface FinishedCall {
   at: number;
   /** Milliseconds from arrival to response. */
   ms: number;
+  /** Milliseconds from arrival until the request was first sent to a backend; undefined if it was not. */
+  waitMs: number | undefined;
   authInfo: AuthInfo;
   transport: 'http' | 'sse' | 'rest';
   /** Protocol revision; undefined if the request did not name it. */
@@ -118,6 +124,26 @@ const current = new AsyncLocalStorage<CallNotes | undefined>();
 export function noteCall(added: CallNotes): void {
   const notes = current.getStore();
   if (notes) Object.assign(notes, added);
+}
+
+/** Adds the generation of an upstream token to the record of the call that runs now. */
+export function noteGeneration(upstream: string, generation: number): void {
+  const notes = current.getStore();
+  if (notes) notes.generations = { ...notes.generations, [upstream]: generation };
+}
+
+/**
+ * Returns the function that notes when a request of the call that runs now is sent to its backend.
+ * @returns undefined if the request is of no recorded call
+ */
+export function sentNote({ method = '' }: Message): (() => void) | undefined {
+  const notes = recordedMethods.has(method) ? current.getStore() : undefined;
+  return (
+    notes &&
+    (() => {
+      notes.sentAtMs ??= performance.now();
+    })
+  );
 }
 
 /** Runs a request of Gatehouse itself, so that the call which caused it gets no notes of it. */
@@ -278,6 +304,7 @@ export class RecordedCalls implements ExchangeCalls {
     const finished: FinishedCall = {
       at: this.#at,
       ms: performance.now() - this.#started,
+      waitMs: notes.sentAtMs === undefined ? undefined : notes.sentAtMs - this.#started,
       authInfo,
       transport: this.#transport,
       revision: this.#revision,

@@ -17,12 +17,16 @@ export interface CallEntry {
   account: string;
   client: string;
   grant: string | null;
+  /** Parties that act for the account by token exchange, the present one first, as a JSON array; null if none does. */
+  actor: string | null;
   /** Path of the route below the public URL; `/` for the public URL itself. */
   route: string;
   /** Key of the backend, if the route has several. */
   backend: string | null;
   /** The upstream or stored credential that the backend got, if any. */
   credential: string | null;
+  /** Generation of the upstream token that the backend got, if it is known. */
+  generation: number | null;
   transport: CallTransport;
   /** Protocol revision of the request; null if it is not known. */
   revision: string | null;
@@ -44,6 +48,8 @@ export interface CallEntry {
   reason: string | null;
   /** Milliseconds from arrival to response. */
   ms: number;
+  /** Milliseconds from arrival until the request was sent to a backend; null if it was not. */
+  waitMs: number | null;
   bytesIn: number;
   bytesOut: number;
   /** True if the response came from the cache. */
@@ -86,18 +92,28 @@ export const callColumns = {
   retried: 'retried',
   requestId: 'request_id',
   traceId: 'trace_id',
+  actor: 'actor',
+  generation: 'generation',
+  waitMs: 'wait_ms',
   arguments: 'arguments',
 } as const satisfies Record<keyof CallRow, string>;
 
 /**
- * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash.
+ * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash. Columns
+ * that came later are an array of their own, and absent if they are empty: earlier batches stay as they were sealed.
  */
 export function chainedValues(row: CallRow): unknown[] {
   const values: unknown[] = chainedColumns.map((name) => row[name]);
-  return row.arguments === null ? values : [...values, hash('sha256', row.arguments, 'base64url')];
+  if (row.arguments !== null) values.push(hash('sha256', row.arguments, 'base64url'));
+  const later = laterColumns.map((name) => row[name]);
+  return later.every((value) => value === null) ? values : [...values, later];
 }
 
-const chainedColumns = (Object.keys(callColumns) as (keyof CallRow)[]).filter((name) => name !== 'arguments');
+const laterColumns: readonly (keyof CallRow)[] = ['actor', 'generation', 'waitMs'];
+
+const chainedColumns = (Object.keys(callColumns) as (keyof CallRow)[]).filter(
+  (name) => name !== 'arguments' && !laterColumns.includes(name),
+);
 
 /** A stored call. */
 export interface CallRow extends CallEntry {

@@ -15,6 +15,7 @@ function finished(given: Partial<FinishedCall> = {}): FinishedCall {
   return {
     at: 1_000_000,
     ms: 12.4,
+    waitMs: undefined,
     authInfo: {
       issuer: 'https://gate.example',
       subject: 'acct_1',
@@ -145,6 +146,19 @@ describe('The ledger', () => {
     recorder.record(finished({ notes: { isCached: true } }));
     await expect.poll(async () => (await rows()).length).toBe(3);
     expect((await rows()).map(({ credential }) => credential)).toEqual(['github', null, null]);
+  });
+
+  it('names who acted for the account, the generation of the token, and how long the request waited', async () => {
+    const { ledger, rows } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map([['', 'github']]));
+    const authInfo = { ...finished().authInfo, actors: ['proxy', 'agent'] };
+    recorder.record(finished({ authInfo, waitMs: 3.6, notes: { generations: { github: 4 } } }));
+    recorder.record(finished({ notes: { generations: { github: 4, gitlab: 1 } } }));
+    await expect.poll(async () => (await rows()).length).toBe(2);
+    expect(await rows()).toMatchObject([
+      { actor: '["proxy","agent"]', generation: 4, waitMs: 4 },
+      { actor: null, generation: null, waitMs: null },
+    ]);
   });
 });
 

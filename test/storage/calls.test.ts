@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addToBuckets,
   callBuckets,
+  chainedValues,
   conditionsOf,
   droppedAtOnce,
   findDroppable,
@@ -40,6 +41,17 @@ describe('the sums of calls by hour', () => {
   it('are added bucket by bucket', () => {
     expect(addToBuckets([1, 2], [10, 20, 30])).toEqual([11, 22, 30]);
   });
+});
+
+it('A call without columns that came later is in the chain as an earlier program sealed it', () => {
+  const row = { ...call(1), seq: 7, arguments: Uint8Array.of(1) };
+  const before = JSON.stringify([
+    ...[7, startMs + 1, 'ada', 'app', null, '/', null, null, 'http', '2025-11-25', 'tools/call', 'add_note'],
+    ...[null, null, null, 'ok', null, null, 1, 10, 100, false, false, 'request-1', null],
+  ]);
+  expect(JSON.stringify(chainedValues({ ...row, arguments: null }))).toBe(before);
+  expect(chainedValues(row)).toEqual([...(JSON.parse(before) as unknown[]), expect.any(String)]);
+  expect(chainedValues({ ...row, waitMs: 0 }).at(-1)).toEqual([null, null, 0]);
 });
 
 describe('the batches to drop', () => {

@@ -100,6 +100,8 @@ describe('A call', () => {
       });
       expect(row?.grant).toEqual(expect.any(String));
       expect(row?.bytesIn).toBeGreaterThan(50);
+      expect(row?.waitMs).toBeGreaterThanOrEqual(0);
+      expect(row?.waitMs).toBeLessThanOrEqual(row?.ms ?? 0);
       expect(row?.requestId).toMatch(/^[0-9a-f-]{36}$/);
     },
   );

@@ -79,6 +79,7 @@ export function describeCalls(create: CreateCallPlace): void {
         ...{ grant: 'grant', backend: 'files', credential: 'github', definition: 'hash of definition' },
         ...{ argumentsHash: 'hash', argumentNames: 'a,ü', arguments: Uint8Array.of(0, 255, 92, 34) },
         ...{ outcome: 'error', code: -32_603, reason: 'backend_lost', cached: true, retried: true },
+        ...{ actor: '["proxy","agent"]', generation: 3, waitMs: 5_000_000_000 },
         ...{ traceId: '0af7651916cd43dd8448eb211c80319c', target: 'a "b"\\{c,d} NULL \u{1F600}' },
         ...{ ms: 4_000_000_000, bytesIn: 5_000_000_000, bytesOut: 2 ** 53 - 1 },
       };
@@ -134,6 +135,11 @@ export function describeCalls(create: CreateCallPlace): void {
 
     it.each<[string, string, CallChainFault]>([
       ['a changed call', 'UPDATE calls SET ms = ms + 1 WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
+      [
+        'a call that was given an actor',
+        'UPDATE calls SET actor = account WHERE seq = 3',
+        { batch: 2, fault: 'calls_changed' },
+      ],
       ['a removed call', 'DELETE FROM calls WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
       ['a removed last call', 'DELETE FROM calls WHERE seq = 6', { batch: 3, fault: 'calls_changed' }],
       [

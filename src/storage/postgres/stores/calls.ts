@@ -62,7 +62,7 @@ const types: Readonly<Record<keyof CallRow, 'bigint' | 'text' | 'boolean' | 'byt
   ...{ account: 'text', client: 'text', grant: 'text', route: 'text', backend: 'text', credential: 'text' },
   ...{ transport: 'text', revision: 'text', method: 'text', target: 'text', definition: 'text' },
   ...{ argumentsHash: 'text', argumentNames: 'text', outcome: 'text', reason: 'text', requestId: 'text' },
-  traceId: 'text',
+  ...{ traceId: 'text', actor: 'text', generation: 'bigint', waitMs: 'bigint' },
 };
 
 const names = Object.keys(callColumns) as (keyof CallRow)[];

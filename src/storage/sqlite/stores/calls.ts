@@ -47,7 +47,7 @@ const named: ReadonlySet<string> = new Set<string>(
   (
     [
       ...['account', 'client', 'grant', 'route', 'backend', 'credential', 'revision', 'method', 'target'],
-      ...['definition', 'reason'],
+      ...['definition', 'reason', 'actor'],
     ] as (keyof CallRow)[]
   ).map((name) => callColumns[name]),
 );
