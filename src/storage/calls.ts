@@ -463,8 +463,11 @@ export interface CallStore {
   readNext(from: LedgerPosition, limit: number): Promise<{ ledger: string; calls: CallRow[] }>;
   /** Counts calls by columns, the most frequent groups first. */
   count(query: CallQuery, counting: CallCounting): Promise<CallCount[]>;
-  /** Returns calls by hour, for hours that begin in a span of time. */
-  hours(sinceMs: number, untilMs: number): Promise<CallHour[]>;
+  /**
+   * Returns a page of calls by hour, for hours that begin in a span of time, in the order of {@link callHourKey}.
+   * @param after the last one of the page before
+   */
+  hours(sinceMs: number, untilMs: number, limit: number, after?: CallHour): Promise<CallHour[]>;
   /** Returns seals in order. @param afterBatch 0 for the first one */
   seals(afterBatch: number, limit: number): Promise<CallSeal[]>;
   /** Returns both ends; `start` is undefined if nothing was dropped yet, `head` if nothing was written. */

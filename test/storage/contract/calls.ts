@@ -3,6 +3,7 @@ import { type CallChainFault, checkCallChain, digestCalls } from '../../../src/c
 import {
   type CallCursor,
   type CallEntry,
+  type CallHour,
   type CallQuery,
   type CallRow,
   type CallStore,
@@ -284,6 +285,10 @@ export function describeCalls(create: CreateCallPlace): void {
         [null, { p50: 100, p95: 190, p99: 198 }],
         ['one', { p50: 9, p95: 9, p99: 9 }],
       ]);
+      const one = { by: ['target', 'backend'], limit: 1, withTimes: true } as const;
+      expect(await store.count({ backend: 'one' }, one)).toMatchObject([{ times: { p50: 9, p95: 9, p99: 9 } }]);
+      const all = await store.count(everything, { by: [], limit: 10, withTimes: true });
+      expect(all).toMatchObject([{ calls: 203, times: { p50: 99, p95: 190, p99: 198 } }]);
     });
 
     it('sums calls by hour and group over batches', async () => {
@@ -297,13 +302,31 @@ export function describeCalls(create: CreateCallPlace): void {
       };
       const buckets = (counts: Record<number, number>): number[] =>
         Array.from({ length: 13 }, (_, index) => counts[index] ?? 0);
-      expect(await store.hours(startMs, startMs + hourMs)).toEqual([
+      expect(await store.hours(startMs, startMs + hourMs, 10)).toEqual([
         { ...hour, calls: 3, ms: 16, bytesOut: 201, buckets: buckets({ 0: 2, 1: 1 }) },
         { ...hour, backend: 'x', target: '', calls: 1, ms: 6, bytesOut: 100, buckets: buckets({ 1: 1 }) },
       ]);
-      expect(await store.hours(startMs + 1, startMs + 2 * hourMs)).toEqual([
+      expect(await store.hours(startMs + 1, startMs + 2 * hourMs, 10)).toEqual([
         { ...hour, hour: startMs + hourMs, calls: 1, ms: 40_000, bytesOut: 100, buckets: buckets({ 12: 1 }) },
       ]);
+    });
+
+    it('returns the sums of hours in pages without gaps or doubles', async () => {
+      const store = await openStore(create);
+      const names = ['', 'a', 'ä', 'Z'];
+      await append(store, [
+        ...names.flatMap((backend) => names.map((client) => call(1, { backend, client }))),
+        call(1, { at: startMs + hourMs }),
+      ]);
+      const all = await store.hours(startMs, startMs + 2 * hourMs, 100);
+      expect(all).toHaveLength(17);
+      const seen: CallHour[] = [];
+      for (let page = all.slice(0, 0); ; ) {
+        page = await store.hours(startMs, startMs + 2 * hourMs, 4, page.at(-1));
+        seen.push(...page);
+        if (page.length < 4) break;
+      }
+      expect(seen).toEqual(all);
     });
 
     it('drops whole batches from the front by time, and verifies from there', async () => {
@@ -322,12 +345,12 @@ export function describeCalls(create: CreateCallPlace): void {
         { batch: 6, lastSeq: 11 },
       ]);
       expect(await verify(store)).toEqual([]);
-      expect(await store.hours(0, startMs + 1)).toHaveLength(1);
+      expect(await store.hours(0, startMs + 1, 10)).toHaveLength(1);
       expect(await store.prune({ nowMs: lastMs, before: startMs + 99, maxRows: 100, hoursBefore: startMs + hourMs })).toBe(
         7,
       );
       expect(await store.read(everything, 10)).toEqual([]);
-      expect(await store.hours(0, startMs + 2 * hourMs)).toMatchObject([{ hour: startMs + hourMs }]);
+      expect(await store.hours(0, startMs + 2 * hourMs, 10)).toMatchObject([{ hour: startMs + hourMs }]);
       expect(await verify(store)).toEqual([]);
       await append(store, calls(2), startMs + 100);
       expect((await store.read(everything, 10)).map(({ seq }) => seq)).toEqual([12, 13]);
@@ -388,7 +411,7 @@ export function describeCalls(create: CreateCallPlace): void {
         expect(rows.filter((row) => row.account === account).map(({ requestId }) => requestId)).toEqual(
           Array.from({ length: 50 }, (_, batch) => [`request-${batch}`, `request-${batch}`]).flat(),
         );
-      expect(await node.hours(0, startMs + hourMs)).toMatchObject([{ calls: 200 }]);
+      expect(await node.hours(0, startMs + hourMs, 10)).toMatchObject([{ calls: 200 }]);
       expect(await verify(node)).toEqual([]);
     });
 

@@ -100,7 +100,9 @@ const sql = {
   dropSeals: 'DELETE FROM call_seals WHERE batch > $1 AND batch <= $2',
   dropHours: 'DELETE FROM call_hours WHERE hour < $1',
   hours: `SELECT ${callHourKey.join(', ')}, calls, ms, bytes_out AS "bytesOut", buckets
-     FROM call_hours WHERE hour >= $1 AND hour < $2 ORDER BY ${callHourKey.join(', ')}`,
+     FROM call_hours WHERE hour >= $1 AND hour < $2
+       AND (${callHourKey.join(', ')}) > ($4, $5, $6, $7, $8, $9, $10)
+     ORDER BY ${callHourKey.join(', ')} LIMIT $3`,
   beat: `WITH beaten AS (
        INSERT INTO call_writers (writer, beat_at) VALUES ($1, $2)
        ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at)
@@ -239,7 +241,11 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     read: (query, limit) => use(readRows(reading, 'seq', limit, query)),
     readNext: (from, limit) => use(readNext(reading, from, limit)),
     count: (query, counting) => use(count(reading, query, counting)),
-    hours: (sinceMs, untilMs) => use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs])),
+    hours(sinceMs, untilMs, limit, after) {
+      // All hours are behind an empty route.
+      const key = after ? callHourKey.map((name) => after[name]) : [sinceMs, '', '', '', '', '', ''];
+      return use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs, limit, ...key]));
+    },
     seals: (afterBatch, limit) => use(listSeals(afterBatch, limit)),
     ends: () => use(findEnds()),
     prune: (retention) => use(prune(retention)),

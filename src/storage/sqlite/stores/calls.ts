@@ -158,16 +158,18 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         return { ledger: id, calls: read(db, { afterSeq }, limit) };
       }),
     count: async (query, counting) => use(({ db }) => count(db, query, counting)),
-    hours: async (sinceMs, untilMs) =>
-      use(({ db }) =>
-        db
-          .prepare<[number, number], CallHour & { buckets: never }>(
-            `SELECT hour, route, backend, method, target, client, outcome, calls, ms, bytes_out AS bytesOut, buckets
-             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${callHourKey.join(', ')}`,
+    hours: async (sinceMs, untilMs, limit, after) =>
+      use(({ db }) => {
+        const key = callHourKey.join(', ');
+        const behind = after ? `AND (${key}) > (${callHourKey.map(() => '?').join(', ')})` : '';
+        return db
+          .prepare<unknown[], CallHour & { buckets: never }>(
+            `SELECT ${key}, calls, ms, bytes_out AS bytesOut, buckets
+             FROM call_hours WHERE hour >= ? AND hour < ? ${behind} ORDER BY ${key} LIMIT ?`,
           )
-          .all(sinceMs, untilMs)
-          .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
-      ),
+          .all(sinceMs, untilMs, ...(after ? callHourKey.map((name) => after[name]) : []), limit)
+          .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] }));
+      }),
     seals: listSeals,
     ends: async () => use((ledger) => ledger.ends()),
     async prune(retention) {
@@ -408,26 +410,43 @@ function count(
     typeof value === 'number' && named.has(callColumns[name])
       ? (findName.get(value) ?? null)
       : (value as string | null);
+  const times = withTimes ? timesOf(db, columns, from, values) : undefined;
   return rows.map((row) => {
     const group = Object.fromEntries(by.map((name) => [name, nameOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
-    return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
+    const own = times?.get(JSON.stringify(by.map((name) => row[`g_${name}`])));
+    return own ? { ...counted, times: own } : counted;
   });
 }
 
-/** Returns the percentiles of one group. */
-function timesOf(db: Database.Database, query: CallQuery, group: CallCount['group']): CallTimes {
-  const own = Object.entries(group).map(
-    ([name, value]): Condition => [`${callColumns[name as CallGroup]} IS ?`, value],
-  );
-  const { where, values } = toWhere([...conditionsOf(query), ...own]);
-  const sorted = db
-    .prepare<unknown[], number>(`SELECT ms FROM calls ${where} ORDER BY ms`)
-    .pluck()
+/**
+ * Returns the percentiles of all groups, by the JSON of their columns.
+ * @param columns of a group, as SQL
+ */
+function timesOf(
+  db: Database.Database,
+  columns: readonly string[],
+  from: string,
+  values: readonly unknown[],
+): Map<string, CallTimes> {
+  const aliases = columns.map((_column, at) => `g${at}`);
+  const by = (keyword: string, list: readonly string[]): string =>
+    list.length === 0 ? '' : `${keyword} BY ${list.join(', ')}`;
+  const atShare = (share: number, name: string): string =>
+    `min(CASE WHEN place >= size * ${share} THEN ms END) AS ${name}`;
+  const rows = db
+    .prepare<unknown[], CallTimes & Record<string, unknown>>(
+      `SELECT ${[...aliases, atShare(0.5, 'p50'), atShare(0.95, 'p95'), atShare(0.99, 'p99')].join(', ')}
+       FROM (SELECT ${columns.map((column, at) => `${column} AS g${at}, `).join('')} ms,
+           row_number() OVER (${by('PARTITION', columns)} ORDER BY ms) AS place,
+           count(*) OVER (${by('PARTITION', columns)}) AS size
+         FROM ${from}) ${by('GROUP', aliases)}`,
+    )
     .all(...values);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  return new Map(
+    rows.map(({ p50, p95, p99, ...row }) => [JSON.stringify(aliases.map((name) => row[name])), { p50, p95, p99 }]),
+  );
 }
 
 type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
