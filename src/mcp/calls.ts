@@ -201,11 +201,6 @@ export class RecordedCalls implements ExchangeCalls {
     this.#isSingle = this.#open.size === 1;
   }
 
-  /** True if the body has calls that are recorded. */
-  get hasCalls(): boolean {
-    return this.#open.size > 0;
-  }
-
   /** Runs the handling of a body. If it has one call, the parts behind can add notes to it. */
   run<T>(work: () => T): T {
     const [only] = this.#open.values();
