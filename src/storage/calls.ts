@@ -456,7 +456,8 @@ export interface CallStore {
   /** Returns calls in the order of the ledger, from `query.afterSeq`. */
   read(query: CallQuery, limit: number): Promise<CallRow[]>;
   /**
-   * Returns calls in the order of the ledger, behind a position.
+   * Returns calls in the order of the ledger, behind a position. They survive a power loss from now on: otherwise others
+   * could get their positions after it.
    * @param from counts only in its own ledger; another ledger is read from its first call
    * @returns the calls, and the id of their ledger
    */

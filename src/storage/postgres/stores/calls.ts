@@ -38,6 +38,7 @@ import {
   openPool,
   openTransactionPool,
   type Statements,
+  type TransactionPool,
   type Value,
 } from '../connection/database.ts';
 import { CommitUnknown } from '../connection/errors.ts';
@@ -109,6 +110,7 @@ const sql = {
      SELECT writer, beat_at AS "beatAt" FROM call_writers WHERE writer <> $1`,
   leave: 'DELETE FROM call_writers WHERE writer = $1',
   ledger: 'SELECT id FROM call_ledger',
+  countRead: 'UPDATE call_ledger SET reads = reads + 1',
   isExportTaken: `SELECT 1 AS taken FROM call_exports
      WHERE name = $1 AND writer <> $2 AND taken_until BETWEEN $3 AND $4`,
   takeExport: `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES ($1, $2, $3, 0, 0)
@@ -239,7 +241,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     append: (batch, nowMs, isDurable) => use(append(batch, nowMs, isDurable)),
     list: (query, limit, before) => use(readRows(reading, 'at DESC, seq DESC', limit, query, before)),
     read: (query, limit) => use(readRows(reading, 'seq', limit, query)),
-    readNext: (from, limit) => use(readNext(reading, from, limit)),
+    readNext: (from, limit) => use(readNext(reading, recording, from, limit)),
     count: (query, counting) => use(count(reading, query, counting)),
     hours(sinceMs, untilMs, limit, after) {
       // All hours are behind an empty route.
@@ -281,12 +283,15 @@ function toHourColumns(calls: readonly CallEntry[]): Value[] {
 
 async function readNext(
   db: Pick<Database, 'row' | 'rows'>,
+  recording: TransactionPool,
   from: LedgerPosition,
   limit: number,
 ): ReturnType<CallStore['readNext']> {
   const { id: ledger } = (await db.row<{ id: string }>(sql.ledger)) ?? { id: '' };
   const afterSeq = from.ledger === ledger ? from.calls : 0;
-  return { ledger, calls: await readRows(db, 'seq', limit, { afterSeq }) };
+  const calls = await readRows(db, 'seq', limit, { afterSeq });
+  if (calls.length > 0) await recording.transact(limits, (tx) => tx.run(sql.countRead));
+  return { ledger, calls };
 }
 
 function readRows(

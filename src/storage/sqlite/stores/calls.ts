@@ -154,8 +154,12 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     read: async (query, limit) => use(({ db }) => read(db, query, limit)),
     readNext: async (from, limit) =>
       use(({ db, id }) => {
-        const afterSeq = from.ledger === id ? from.calls : 0;
-        return { ledger: id, calls: read(db, { afterSeq }, limit) };
+        const calls = read(db, { afterSeq: from.ledger === id ? from.calls : 0 }, limit);
+        if (calls.length > 0) {
+          db.pragma('synchronous = FULL');
+          db.exec('UPDATE call_ledger SET reads = reads + 1');
+        }
+        return { ledger: id, calls };
       }),
     count: async (query, counting) => use(({ db }) => count(db, query, counting)),
     hours: async (sinceMs, untilMs, limit, after) =>

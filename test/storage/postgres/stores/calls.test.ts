@@ -144,6 +144,15 @@ describe('the call ledger on PostgreSQL', () => {
     expect(await verify(store)).toEqual([]);
   });
 
+  it('keeps calls that were read for an export, whatever crashes then', async () => {
+    const { url } = await createPlace();
+    const store = openAt(url);
+    await append(store, calls(5));
+    const { ledger, calls: read } = await store.readNext({ ledger: '', calls: 0 }, 10);
+    await server().crash();
+    expect(await store.readNext({ ledger, calls: 0 }, 10)).toEqual({ ledger, calls: read });
+  });
+
   it('knows that a batch was committed if only the answer of its commit was lost', async () => {
     const { url } = await createPlace();
     const proxy = await cutAtCommit(url);
