@@ -411,7 +411,8 @@ function createTransports(options: McpTransportsOptions): McpTransports {
           ? new RecordedCalls(observers, transport, exchange, posted, traces)
           : undefined;
       const [first] = traces.values();
-      const trace = found?.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
+      const trace =
+        found?.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
       if (trace) exchange.onTrace?.(trace);
       if (!found) {
         if (!trace) return serve(exchange, posted);

@@ -99,7 +99,10 @@ function asciiJson(value: readonly string[]): string {
  * @param sizes bytes of each value, by its name
  * @returns the names of the values that are left out
  */
-export function omitBeyond(sizes: readonly (readonly [name: string, bytes: number])[], maxBytes: number): string[] {
+export function omitBeyond(
+  sizes: readonly (readonly [name: string, bytes: number])[],
+  maxBytes: number,
+): string[] {
   let left = maxBytes;
   return sizes
     .toSorted(([, a], [, b]) => a - b)

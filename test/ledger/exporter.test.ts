@@ -138,7 +138,9 @@ describe('An export by HTTP', () => {
     await record(1, 2);
     await expect.poll(() => seqs()).toEqual([1, 2, 3, 1, 2]);
     const lines = taken.flatMap((each) => each.lines);
-    const ids = lines.filter(({ type }) => type === 'call').map(({ ledger, seq }) => `${String(ledger)} ${String(seq)}`);
+    const ids = lines
+      .filter(({ type }) => type === 'call')
+      .map(({ ledger, seq }) => `${String(ledger)} ${String(seq)}`);
     expect(new Set(ids).size).toBe(5);
     expect(new Set(ids.map((id) => id.split(' ')[0])).size).toBe(2);
     expect(lines.filter(({ type }) => type === 'audit')).toHaveLength(1);

@@ -213,17 +213,21 @@ describe('A ledger that cannot be written', () => {
   it('appends the same batch again, though more calls wait by then: the store may have taken it', async () => {
     const given: CallBatch[] = [];
     const { ledger, log, rows } = await start({
-      appendBy: (append) => async (batch, ...rest) => {
-        given.push(batch);
-        if (given.length === 1) throw new Error('the answer was lost');
-        return append(batch, ...rest);
-      },
+      appendBy:
+        (append) =>
+        async (batch, ...rest) => {
+          given.push(batch);
+          if (given.length === 1) throw new Error('the answer was lost');
+          return append(batch, ...rest);
+        },
     });
     const recorder = ledger.recorderFor('', hashOnly, new Map());
     recorder.record(finished({ requestId: 'first' }));
     await expect.poll(() => log.length).toBe(1);
     recorder.record(finished({ requestId: 'second' }));
-    await expect.poll(async () => (await rows()).map(({ requestId }) => requestId)).toEqual(['first', 'second']);
+    await expect
+      .poll(async () => (await rows()).map(({ requestId }) => requestId))
+      .toEqual(['first', 'second']);
     expect(given[1]).toBe(given[0]);
     expect(given[2]?.calls).toMatchObject([{ requestId: 'second' }]);
   });

@@ -20,8 +20,9 @@ describe('the actors in the claims of a token', () => {
     expect(readActors(act).actors).toHaveLength(10);
   });
 
-  it.each([undefined, null, 'proxy', {}, { sub: 5 }])('are absent if they are absent or malformed: %j', (act) =>
-    expect(readActors(act)).toEqual({}),
+  it.each([undefined, null, 'proxy', {}, { sub: 5 }])(
+    'are absent if they are absent or malformed: %j',
+    (act) => expect(readActors(act)).toEqual({}),
   );
 });
 

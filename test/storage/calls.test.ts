@@ -61,7 +61,9 @@ describe('the batches to drop', () => {
   const batches = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => seal(index + 1, size));
   const find = (count: number, size: number, before: number, maxRows: number): number[] =>
-    findDroppable(batches(count, size), count * size, { nowMs: count, before, maxRows }).map(({ batch }) => batch);
+    findDroppable(batches(count, size), count * size, { nowMs: count, before, maxRows }).map(
+      ({ batch }) => batch,
+    );
 
   it('are the oldest ones, by time or by number, whichever drops more', () => {
     expect(find(5, 10, 3, 1_000)).toEqual([1, 2]);

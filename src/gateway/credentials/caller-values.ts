@@ -41,7 +41,8 @@ const maxHeaderBytes = 4_096;
  */
 export function checkNames(kind: 'header' | 'variable', names: readonly string[]): void {
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) throw new Error(`The ${kind} ${twice} is set twice: each needs a name of its own.`);
+  if (twice !== undefined)
+    throw new Error(`The ${kind} ${twice} is set twice: each needs a name of its own.`);
 }
 
 /**

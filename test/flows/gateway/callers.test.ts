@@ -43,7 +43,9 @@ beforeAll(async () => {
       server: undefined,
       routes: {
         alone: { backend: { ...older, caller: { env, assertion: true } } },
-        joint: { backend: { ...older, process: 'account', caller: { env: { WHO: 'email' }, assertion: true } } },
+        joint: {
+          backend: { ...older, process: 'account', caller: { env: { WHO: 'email' }, assertion: true } },
+        },
         everyone: { backend: { ...older, process: 'shared', caller: { assertion: true } } },
         program: { backend: { ...modern, caller: { assertion: true } } },
         untold: { backend: { ...older, process: 'shared' } },

@@ -90,7 +90,9 @@ describe('the steps before a backend', () => {
 });
 
 describe('rejected credentials', () => {
-  const unauthorized = { error: { code: -32603, message: '401', data: ownData({ reason: 'backend_wants_login' }) } };
+  const unauthorized = {
+    error: { code: -32603, message: '401', data: ownData({ reason: 'backend_wants_login' }) },
+  };
   const done = { result: { content: [] } };
   const asked = { error: { code: -32603, message: 'Enter another one.' } };
 

@@ -286,7 +286,9 @@ export function describeCalls(create: CreateCallPlace): void {
         ['one', { p50: 9, p95: 9, p99: 9 }],
       ]);
       const one = { by: ['target', 'backend'], limit: 1, withTimes: true } as const;
-      expect(await store.count({ backend: 'one' }, one)).toMatchObject([{ times: { p50: 9, p95: 9, p99: 9 } }]);
+      expect(await store.count({ backend: 'one' }, one)).toMatchObject([
+        { times: { p50: 9, p95: 9, p99: 9 } },
+      ]);
       const all = await store.count(everything, { by: [], limit: 10, withTimes: true });
       expect(all).toMatchObject([{ calls: 203, times: { p50: 99, p95: 190, p99: 198 } }]);
     });
@@ -337,7 +339,9 @@ export function describeCalls(create: CreateCallPlace): void {
         calls(1, () => ({ at: startMs + hourMs })),
         startMs + 5,
       );
-      expect(await store.prune({ nowMs: lastMs, before: startMs + 2, maxRows: 100, hoursBefore: startMs })).toBe(4);
+      expect(
+        await store.prune({ nowMs: lastMs, before: startMs + 2, maxRows: 100, hoursBefore: startMs }),
+      ).toBe(4);
       expect(requestsOf(await store.read(everything, 1))).toEqual(['request-1']);
       const { start, head } = await store.ends();
       expect([start, head]).toMatchObject([
@@ -346,9 +350,14 @@ export function describeCalls(create: CreateCallPlace): void {
       ]);
       expect(await verify(store)).toEqual([]);
       expect(await store.hours(0, startMs + 1, 10)).toHaveLength(1);
-      expect(await store.prune({ nowMs: lastMs, before: startMs + 99, maxRows: 100, hoursBefore: startMs + hourMs })).toBe(
-        7,
-      );
+      expect(
+        await store.prune({
+          nowMs: lastMs,
+          before: startMs + 99,
+          maxRows: 100,
+          hoursBefore: startMs + hourMs,
+        }),
+      ).toBe(7);
       expect(await store.read(everything, 10)).toEqual([]);
       expect(await store.hours(0, startMs + 2 * hourMs, 10)).toMatchObject([{ hour: startMs + hourMs }]);
       expect(await verify(store)).toEqual([]);
@@ -432,9 +441,9 @@ export function describeCalls(create: CreateCallPlace): void {
       await expect(store.list(everything, 1)).rejects.toThrow(StorageUnavailable);
       await expect(store.count(everything, { by: [], limit: 1 })).rejects.toThrow(StorageUnavailable);
       await expect(append(store, calls(1))).rejects.toThrow(StorageUnavailable);
-      await expect(store.prune({ nowMs: lastMs, before: 2 * startMs, maxRows: 0, hoursBefore: 0 })).rejects.toThrow(
-        StorageUnavailable,
-      );
+      await expect(
+        store.prune({ nowMs: lastMs, before: 2 * startMs, maxRows: 0, hoursBefore: 0 }),
+      ).rejects.toThrow(StorageUnavailable);
       await place.execute('ALTER TABLE lost_calls RENAME TO calls');
       await append(store, calls(1));
       expect(await store.read(everything, 10)).toHaveLength(3);

@@ -183,12 +183,13 @@ function requireHourColumns(names: readonly string[]): void {
 }
 
 function registerExport(add: AddCommand, io: CommandIo): void {
-  withFilter(add('export', 'print all calls in the order in which they ended, one JSON object a line')).action(
-    (options: Filter) =>
-      withAdministration(options, false, async (administration) => {
-        const query = await queryOf(administration, options);
-        for await (const call of administration.calls.read(query)) io.stdout.write(jsonLine(call));
-      }),
+  withFilter(
+    add('export', 'print all calls in the order in which they ended, one JSON object a line'),
+  ).action((options: Filter) =>
+    withAdministration(options, false, async (administration) => {
+      const query = await queryOf(administration, options);
+      for await (const call of administration.calls.read(query)) io.stdout.write(jsonLine(call));
+    }),
   );
 }
 

@@ -1,6 +1,12 @@
 import { encodeHeaderValue } from '../../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import { type HeldBytes, listenMethod, methodNotFound, namedBy, sentNote } from '../../../mcp/building-blocks.ts';
+import {
+  type HeldBytes,
+  listenMethod,
+  methodNotFound,
+  namedBy,
+  sentNote,
+} from '../../../mcp/building-blocks.ts';
 import {
   type Answer,
   type Caller,

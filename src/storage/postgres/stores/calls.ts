@@ -194,11 +194,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
   const listSeals = (afterBatch: number, limit: number): Promise<CallSeal[]> =>
     reading.rows<CallSeal>(sql.seals, [afterBatch, limit]);
 
-  const append = async (
-    given: CallBatch,
-    nowMs: number,
-    isDurable: boolean,
-  ): Promise<CallSeal> => {
+  const append = async (given: CallBatch, nowMs: number, isDurable: boolean): Promise<CallSeal> => {
     const { calls, lost, gap } = given;
     const stored = calls.map(toStorable);
     const earlier = undecided.get(given);
@@ -358,14 +354,12 @@ function toWhere(conditions: readonly CallCondition[]): { where: string; values:
 }
 
 /** Creates the store of export positions of a PostgreSQL database. */
-export function createExportStore(
-  db: Pick<Database, 'row'>,
-  writer: Pick<Writer, 'write'>,
-): ExportStore {
+export function createExportStore(db: Pick<Database, 'row'>, writer: Pick<Writer, 'write'>): ExportStore {
   return {
     async take(name, process, nowMs, leaseMs) {
       const other = async (reader: Pick<Statements, 'row'>): Promise<boolean> =>
-        (await reader.row(sql.isExportTaken, [name, process, nowMs, nowMs + longestExportLeaseMs])) !== undefined;
+        (await reader.row(sql.isExportTaken, [name, process, nowMs, nowMs + longestExportLeaseMs])) !==
+        undefined;
       // Asked first outside of a write: nodes that wait for their turn ask each second.
       if (await other(db)) return undefined;
       return writer.write(async (tx) =>
@@ -375,8 +369,6 @@ export function createExportStore(
       );
     },
     save: (name, process, { ledger, calls, audit }) =>
-      writer.write(
-        async (tx) => (await tx.run(sql.saveExport, [name, process, ledger, calls, audit])) === 1,
-      ),
+      writer.write(async (tx) => (await tx.run(sql.saveExport, [name, process, ledger, calls, audit])) === 1),
   };
 }

@@ -449,7 +449,10 @@ function timesOf(
     )
     .all(...values);
   return new Map(
-    rows.map(({ p50, p95, p99, ...row }) => [JSON.stringify(aliases.map((name) => row[name])), { p50, p95, p99 }]),
+    rows.map(({ p50, p95, p99, ...row }) => [
+      JSON.stringify(aliases.map((name) => row[name])),
+      { p50, p95, p99 },
+    ]),
   );
 }
 

@@ -67,7 +67,9 @@ describe('credentials of a caller', () => {
     await talk.ask('ping');
     session = 'second';
     const methods = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
-    const asked = methods.map((method) => talk.ask(method, {}, { ...callerOf('ada'), grantId: `of ${method}` }));
+    const asked = methods.map((method) =>
+      talk.ask(method, {}, { ...callerOf('ada'), grantId: `of ${method}` }),
+    );
     for (const { error } of await Promise.all(asked)) expect(error).toBeUndefined();
     for (const method of methods) expect([method, taken.get(method)]).toEqual([method, `of ${method}`]);
   });
