@@ -1,14 +1,14 @@
 import { setBounded } from '../collections/caches.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
-import type { CallerDetails } from '../oauth/auth-info.ts';
+import type { Actor, CallerDetails } from '../oauth/auth-info.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow } from '../storage/artifacts.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamBond } from '../storage/upstreams.ts';
 import { grantKey, openPayload } from './engine/stored-rows.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
-import type { Actor, LoginClaims } from './token-exchange/actor.ts';
+import type { LoginClaims } from './token-exchange/actor.ts';
 
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {

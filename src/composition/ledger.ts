@@ -17,7 +17,7 @@ import type { Storage } from '../storage/storage.ts';
 
 /** Parts of {@link composeLedger}. */
 export interface LedgerParts {
-  storage: Pick<Storage, 'audit' | 'calls'>;
+  storage: Pick<Storage, 'audit' | 'calls' | 'exports'>;
   settings: Pick<Settings, 'calls' | 'export'>;
   keys: KeySet;
   auditTrail: Pick<AuditTrail, 'note'>;
@@ -59,6 +59,7 @@ export function composeLedger(parts: LedgerParts): Recording {
       ...{ name, writer, deliver, logger, nowMs, version: parts.version },
       ...{ records: settings.export.records, format: settings.export.format },
       calls: storage.calls,
+      exports: storage.exports,
       audit: storage.audit,
     }),
   );

@@ -23,6 +23,7 @@ import {
   type GatewayBackend,
   joinChanges,
   type Memory,
+  maxHeaderClaims,
   type PersonalCredentials,
   type PlacedValue,
   type RemoteBackendOptions,
@@ -200,7 +201,10 @@ function composeBackend(
   { held, logger, mcpUrl, assertions }: SharedParts,
 ): GatewayBackend {
   const given = credentials && { credentials };
-  const assert = createAssertCaller({ ...assertions, audience: 'url' in options ? options.url : mcpUrl });
+  const assert = createAssertCaller({
+    ...assertions,
+    ...('url' in options ? { audience: options.url, maxBytes: maxHeaderClaims } : { audience: mcpUrl }),
+  });
   try {
     const backend =
       'url' in options

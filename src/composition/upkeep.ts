@@ -57,6 +57,7 @@ export function startSweeper({ storage, settings, logger, now }: SweeperOptions)
     if (calls.store === 'off') return;
     const before = (days: number): number => (now() - days * day) * 1000;
     await storage.calls.prune({
+      nowMs: now() * 1000,
       before: before(calls.keepDays),
       maxRows: calls.maxCalls,
       hoursBefore: before(calls.keepHoursDays),

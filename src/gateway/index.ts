@@ -3,7 +3,11 @@ export { failureOutcomes } from './backends/backend-errors.ts';
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote/remote-backend.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio/stdio-backend.ts';
-export { type AssertCallerOptions, createAssertCaller } from './credentials/caller-assertion.ts';
+export {
+  type AssertCallerOptions,
+  createAssertCaller,
+  maxHeaderClaims,
+} from './credentials/caller-assertion.ts';
 export {
   checkFits,
   createCredentials,

@@ -2,11 +2,13 @@ import { createHmac } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import type { Logger } from '../observability/logger.ts';
 import type { AuditStore } from '../storage/audit.ts';
-import type { CallStore, ExportPosition } from '../storage/calls.ts';
+import type { CallRow, CallStore, ExportPosition, ExportStore } from '../storage/calls.ts';
 import { callToOcsf, eventToOcsf } from './ocsf.ts';
 
 /** Positions of the records of a delivery: first and last, of calls and of events. */
 export interface Delivered {
+  /** Id of the ledger of the calls. */
+  ledger: string;
   calls: readonly [number, number] | undefined;
   audit: readonly [number, number] | undefined;
 }
@@ -24,7 +26,8 @@ export interface ExporterOptions {
   format: 'json' | 'ocsf';
   /** Version of this program. */
   version: string;
-  calls: Pick<CallStore, 'read' | 'takeExport' | 'saveExport'>;
+  calls: Pick<CallStore, 'readNext'>;
+  exports: ExportStore;
   audit: Pick<AuditStore, 'read'>;
   deliver: Deliver;
   logger: Pick<Logger, 'warn' | 'info'>;
@@ -40,28 +43,44 @@ const batchSize = 500;
 /** Longest pause after failed deliveries, in milliseconds. */
 const longestPauseMs = 60_000;
 
-/** Time after which another process may go on in place of one that has ended, in milliseconds. */
+/**
+ * Time after which another process may continue in place of one that has ended, in milliseconds. A process that delivers
+ * renews its lease after half of it.
+ */
 const leaseMs = 120_000;
 
 /**
  * Starts to deliver records in their order, each at least once. The stored records themselves are the queue, so memory
- * stays bounded, and a receiver that was away gets what is still kept.
+ * stays bounded, and a receiver that was away gets what is still kept. Audit events do not wait for a ledger that cannot
+ * be read.
  * @returns stops it, once the delivery that runs has ended
  */
 export function startExporter(options: ExporterOptions): () => Promise<void> {
-  const { name, writer, calls, logger, nowMs, pauseMs = 1000 } = options;
+  const { name, writer, exports, logger, nowMs, pauseMs = 1000 } = options;
+  const readCalls = createCallReader(options);
   let failures = 0;
   let isStopped = false;
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let held: { position: ExportPosition; renewAt: number } | undefined;
 
+  /** Returns the position; undefined if another process delivers. */
+  const hold = async (): Promise<ExportPosition | undefined> => {
+    const now = nowMs();
+    if (held && now < held.renewAt) return held.position;
+    const position = await exports.take(name, writer, now, leaseMs);
+    held = position && { position, renewAt: now + leaseMs / 2 };
+    return position;
+  };
   const deliverAll = async (): Promise<void> => {
     while (!isStopped) {
-      const position = await calls.takeExport(name, writer, nowMs(), leaseMs);
-      const batch = position && (await readBatch(options, position));
+      const before = await hold();
+      const batch = before && (await readBatch(options, before, readCalls));
       if (!batch) return;
-      await options.deliver(batch.lines, batch.delivered);
-      await calls.saveExport(name, writer, batch.position);
+      const { lines, delivered, position } = batch;
+      await options.deliver(lines, delivered);
+      const isMine = await exports.save(name, writer, position);
+      held = isMine && held ? { ...held, position } : undefined;
       if (failures > 0) logger.info({ export: name }, 'records are delivered again');
       failures = 0;
     }
@@ -86,34 +105,58 @@ export function startExporter(options: ExporterOptions): () => Promise<void> {
     clearTimeout(timer);
     await running;
     // The next process need not wait for the end of the lease.
-    await calls.takeExport(name, writer, nowMs(), 0).catch(() => undefined);
+    if (held) await exports.take(name, writer, nowMs(), 0).catch(() => undefined);
+  };
+}
+
+/** Reads the next calls; undefined if none are exported, or the ledger cannot be read now. */
+type ReadCalls = (from: ExportPosition) => Promise<{ ledger: string; calls: CallRow[] } | undefined>;
+
+function createCallReader({ name, records, calls, logger }: ExporterOptions): ReadCalls {
+  let isFailing = false;
+  if (!records.includes('calls')) return async () => undefined;
+  return async (from) => {
+    try {
+      const next = await calls.readNext(from, batchSize);
+      if (isFailing) logger.info({ export: name }, 'calls are exported again');
+      isFailing = false;
+      return next;
+    } catch (error) {
+      if (!isFailing) logger.warn({ err: error, export: name }, 'calls cannot be exported');
+      isFailing = true;
+      return undefined;
+    }
   };
 }
 
 /** Reads the records after a position; undefined if there are none. */
 async function readBatch(
-  { records, format, version, calls, audit }: ExporterOptions,
+  { records, format, version, audit }: ExporterOptions,
   position: ExportPosition,
+  readCalls: ReadCalls,
 ): Promise<{ lines: string; delivered: Delivered; position: ExportPosition } | undefined> {
-  const rows = records.includes('calls') ? await calls.read({ afterSeq: position.calls }, batchSize) : [];
+  const { ledger, calls: rows } = (await readCalls(position)) ?? { ledger: position.ledger, calls: [] };
   const events = records.includes('audit')
     ? await audit.read({ after: position.audit, limit: batchSize })
     : [];
   if (rows.length + events.length === 0) return undefined;
   const lines = [
-    ...rows.map(({ arguments: _sealed, ...call }) =>
-      format === 'ocsf' ? callToOcsf(call, version) : { type: 'call', ...call },
-    ),
+    ...rows.map(({ arguments: _sealed, ...row }) => {
+      const call = { ledger, ...row };
+      return format === 'ocsf' ? callToOcsf(call, version) : { type: 'call', ...call };
+    }),
     ...events.map(({ seq, at, event, details }) => {
       const exported = { seq, at: at * 1000, event, details: withoutAddresses(details) };
       return format === 'ocsf' ? eventToOcsf(exported, version) : { type: 'audit', ...exported };
     }),
   ];
+  // Without calls of another ledger, the position of the former one stays.
+  const last = rows.at(-1);
   return {
     lines: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    delivered: { calls: spanOf(rows), audit: spanOf(events) },
+    delivered: { ledger, calls: spanOf(rows), audit: spanOf(events) },
     position: {
-      calls: rows.at(-1)?.seq ?? position.calls,
+      ...(last ? { ledger, calls: last.seq } : { ledger: position.ledger, calls: position.calls }),
       audit: events.at(-1)?.seq ?? position.audit,
     },
   };
@@ -156,7 +199,7 @@ export function deliverByHttp(
   secret: string | undefined,
   post: (url: string, request: Post) => Promise<Response>,
 ): Deliver {
-  return async (lines, { calls, audit }) => {
+  return async (lines, { ledger, calls, audit }) => {
     const spans = Object.entries({ calls, audit }).flatMap(([kind, span]) =>
       span ? [`${kind}=${span.join('-')}`] : [],
     );
@@ -164,6 +207,7 @@ export function deliverByHttp(
     const headers = {
       'content-type': 'application/x-ndjson',
       'x-gatehouse-records': spans.join(' '),
+      ...(calls && { 'x-gatehouse-ledger': ledger }),
       ...(signature && { 'x-gatehouse-signature': signature }),
     };
     const { ok, status } = await post(url, { method: 'POST', headers, body: lines });

@@ -26,7 +26,7 @@ export interface RouteRecording extends ArgumentKeeping {
 export interface LedgerOptions {
   store: CallStore;
   keys: Pick<KeySet, 'audit'>;
-  /** Outcomes of errors of Gatehouse, by `data.reason`. Other reasons are a backend's own and are not recorded. */
+  /** Outcomes of errors of Gatehouse, by their reason. */
   reasons: ReadonlyMap<string, CallOutcome>;
   /** Writes an event to the audit log. */
   audit: (event: string, details: Readonly<Record<string, string>>) => void;
@@ -68,6 +68,9 @@ const anchorIntervalMs = 600_000;
 
 const maxTarget = 128;
 
+/** Maximum length of the chain of actors, in characters. */
+const maxActors = 500;
+
 /** Most notes of writers that are remembered. */
 const maxSeenWriters = 1_000;
 
@@ -87,14 +90,16 @@ export function createLedger(options: LedgerOptions): Ledger {
   const hashKey = keyedDigest(keys.audit, 'call arguments');
   let waiting: Waiting[] = [];
   let lost = 0;
+  /** The batch that is written. It stays the same after a failure, as it may have been stored. */
+  let batch: CallBatch | undefined;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let anchored = 0;
   let newest: { batch: number; mac: string } | undefined;
 
-  const commit = async (batch: CallBatch, isDurable: boolean): Promise<void> => {
-    newest = await store.append(batch, nowMs(), isDurable);
+  const commit = async (given: CallBatch, isDurable: boolean): Promise<void> => {
+    newest = await store.append(given, nowMs(), isDurable);
     if (newest.batch !== 1) return;
     audit('calls.begun', {});
     await tryAnchor();
@@ -116,12 +121,13 @@ export function createLedger(options: LedgerOptions): Ledger {
     clearTimeout(timer);
     timer = undefined;
     while (waiting.length > 0 || lost > 0) {
-      const taken = waiting.slice(0, maxBatch);
+      const taken = waiting.slice(0, batch?.calls.length ?? maxBatch);
+      batch ??= { calls: taken.map(({ entry }) => entry), lost, gap: null };
       try {
-        const lostBefore = lost;
         const isDurable = taken.some(({ settle }) => settle);
-        await commit({ calls: taken.map(({ entry }) => entry), lost: lostBefore, gap: null }, isDurable);
-        lost -= lostBefore;
+        await commit(batch, isDurable);
+        lost -= batch.lost;
+        batch = undefined;
       } catch (error) {
         if (failures++ === 0) logger.warn({ err: error }, 'calls cannot be recorded in the ledger');
         for (const each of waiting) {
@@ -276,9 +282,11 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       account: authInfo.subject,
       client: authInfo.clientId,
       grant: authInfo.grantId ?? null,
+      actor: authInfo.actors ? shortText(JSON.stringify(authInfo.actors), maxActors) : null,
       route,
       backend: notes.backend ?? null,
       credential: (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
+      generation: (isPassed ? onlyValueOf(notes.generations) : undefined) ?? null,
       transport: call.transport,
       revision: call.revision === undefined ? null : shortText(call.revision, 20),
       method: call.method,
@@ -289,6 +297,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       arguments: sealed,
       ...ended,
       ms: Math.round(call.ms),
+      waitMs: call.waitMs === undefined ? null : Math.round(call.waitMs),
       bytesIn: call.bytesIn,
       bytesOut: call.bytesOut,
       cached: notes.isCached ?? false,
@@ -299,9 +308,15 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
   };
 }
 
+/** Returns the only value of a record; undefined if there are several: a row has room for one. */
+function onlyValueOf(record: Readonly<Record<string, number>> = {}): number | undefined {
+  const [value, ...others] = Object.values(record);
+  return others.length === 0 ? value : undefined;
+}
+
 /**
  * Returns the outcome of a call, with its code and reason.
- * @param reasons outcomes of errors of Gatehouse, by `data.reason`
+ * @param reasons outcomes of errors of Gatehouse, by their reason
  */
 export function outcomeOf(
   ending: CallEnding,
@@ -320,13 +335,12 @@ export function outcomeOf(
     case 'timed_out':
       return { outcome: 'timed_out', code: ending.error.code, reason: null };
     case 'error': {
-      const { code, data } = ending.error;
-      const { reason } = Object(data) as { reason?: unknown };
-      const outcome = typeof reason === 'string' ? reasons.get(reason) : undefined;
+      const { error, reason = '' } = ending;
+      const outcome = reasons.get(reason);
       return {
         outcome: outcome ?? 'error',
-        code: Number.isSafeInteger(code) ? code : null,
-        reason: outcome === undefined ? null : String(reason),
+        code: Number.isSafeInteger(error.code) ? error.code : null,
+        reason: outcome === undefined ? null : reason,
       };
     }
   }

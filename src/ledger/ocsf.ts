@@ -1,7 +1,10 @@
 import type { CallOutcome, CallRow } from '../storage/calls.ts';
 
 /** A call on its way out: without its arguments. */
-export type ExportedCall = Omit<CallRow, 'arguments'>;
+export interface ExportedCall extends Omit<CallRow, 'arguments'> {
+  /** Id of the ledger in which `seq` is the position. */
+  ledger: string;
+}
 
 /** An event of the audit log on its way out. */
 export interface ExportedEvent {
@@ -70,7 +73,7 @@ const failures: ReadonlySet<CallOutcome> = new Set<CallOutcome>([
 export function callToOcsf(call: ExportedCall, version: string): object {
   const isFailure = failures.has(call.outcome);
   return {
-    ...base(apiActivity, otherActivity, `calls:${call.seq}`, version),
+    ...base(apiActivity, otherActivity, `calls:${call.ledger}:${call.seq}`, version),
     time: call.at,
     duration: call.ms,
     severity_id: call.outcome === 'refused' ? medium : informational,

@@ -3,7 +3,7 @@
  * errors, sources of servers, requests of Gatehouse itself.
  */
 
-export { isRecordedMethod, noteCall } from './calls.ts';
+export { isRecordedMethod, noteCall, noteGeneration, sentNote } from './calls.ts';
 export { HeldBytes, type IncomingBytes, smallBytes } from './http/held-bytes.ts';
 export { Deadlines } from './http/limits.ts';
 export { isRefusal, type Refusal } from './http/refusal.ts';
@@ -26,6 +26,8 @@ export {
   internalError,
   invalidParams,
   methodNotFound,
+  ownData,
+  ownReasonOf,
   requestCancelled,
   resultNotServed,
 } from './sdk/json-rpc-errors.ts';

@@ -7,7 +7,7 @@ import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
 import type { Refusal } from './http/refusal.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
-import { callTimedOut, internalError } from './sdk/json-rpc-errors.ts';
+import { callTimedOut, internalError, ownReasonOf } from './sdk/json-rpc-errors.ts';
 import { setParams, withTrace } from './traces.ts';
 
 /** Methods whose calls are recorded, with the member of their params that names the target. */
@@ -29,6 +29,10 @@ export interface CallNotes {
   isRetried?: boolean;
   /** Reason why a policy of the route rejected the call. */
   refusal?: string;
+  /** Generations of the upstream tokens that the backend got, by the name of the upstream. */
+  generations?: Readonly<Record<string, number>>;
+  /** Time at which the request was first sent to the backend, by `performance.now()`. */
+  sentAtMs?: number;
 }
 
 /** A call that is over. */
@@ -37,6 +41,8 @@ export interface FinishedCall {
   at: number;
   /** Milliseconds from arrival to response. */
   ms: number;
+  /** Milliseconds from arrival until the request was first sent to a backend; undefined if it was not. */
+  waitMs: number | undefined;
   authInfo: AuthInfo;
   transport: 'http' | 'sse' | 'rest';
   /** Protocol revision; undefined if the request did not name it. */
@@ -61,7 +67,12 @@ export interface FinishedCall {
 export type CallEnding =
   | { kind: 'result' | 'tool_error' | 'input_required' | 'cancelled' }
   | { kind: 'refused'; reason: string; code?: number }
-  | { kind: 'error' | 'timed_out'; error: JsonRpcError };
+  | {
+      kind: 'error' | 'timed_out';
+      error: JsonRpcError;
+      /** `data.reason` of an error that Gatehouse made. */
+      reason?: string;
+    };
 
 /** Takes the calls of an endpoint. */
 export interface CallRecorder {
@@ -113,6 +124,26 @@ const current = new AsyncLocalStorage<CallNotes | undefined>();
 export function noteCall(added: CallNotes): void {
   const notes = current.getStore();
   if (notes) Object.assign(notes, added);
+}
+
+/** Adds the generation of an upstream token to the record of the call that runs now. */
+export function noteGeneration(upstream: string, generation: number): void {
+  const notes = current.getStore();
+  if (notes) notes.generations = { ...notes.generations, [upstream]: generation };
+}
+
+/**
+ * Returns the function that notes when a request of the call that runs now is sent to its backend.
+ * @returns undefined if the request is of no recorded call
+ */
+export function sentNote({ method = '' }: Message): (() => void) | undefined {
+  const notes = recordedMethods.has(method) ? current.getStore() : undefined;
+  return (
+    notes &&
+    (() => {
+      notes.sentAtMs ??= performance.now();
+    })
+  );
 }
 
 /** Runs a request of Gatehouse itself, so that the call which caused it gets no notes of it. */
@@ -170,11 +201,6 @@ export class RecordedCalls implements ExchangeCalls {
     this.#isSingle = this.#open.size === 1;
   }
 
-  /** True if the body has calls that are recorded. */
-  get hasCalls(): boolean {
-    return this.#open.size > 0;
-  }
-
   /** Runs the handling of a body. If it has one call, the parts behind can add notes to it. */
   run<T>(work: () => T): T {
     const [only] = this.#open.values();
@@ -215,7 +241,7 @@ export class RecordedCalls implements ExchangeCalls {
   }
 
   failRest(error: JsonRpcError): void {
-    void this.#finishRest({ kind: 'error', error });
+    void this.#finishRest(endingOf(undefined, error, undefined));
   }
 
   /** The body was refused. @returns resolves when the refusal may be sent */
@@ -273,6 +299,7 @@ export class RecordedCalls implements ExchangeCalls {
     const finished: FinishedCall = {
       at: this.#at,
       ms: performance.now() - this.#started,
+      waitMs: notes.sentAtMs === undefined ? undefined : notes.sentAtMs - this.#started,
       authInfo,
       transport: this.#transport,
       revision: this.#revision,
@@ -304,7 +331,10 @@ function refusedBy(reason: string, ending: CallEnding): CallEnding {
 
 function endingOf(result: unknown, error: JsonRpcError | undefined, refusal: string | undefined): CallEnding {
   if (refusal !== undefined) return { kind: 'refused', reason: refusal, ...(error && { code: error.code }) };
-  if (error) return { kind: error === callTimedOut ? 'timed_out' : 'error', error };
+  if (error) {
+    const reason = ownReasonOf(error);
+    return { kind: error === callTimedOut ? 'timed_out' : 'error', error, ...(reason && { reason }) };
+  }
   const { isError, resultType } = Object(result) as Record<string, unknown>;
   return { kind: isError === true ? 'tool_error' : resultType === 'input_required' ? resultType : 'result' };
 }

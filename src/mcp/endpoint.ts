@@ -5,7 +5,13 @@ import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { runTraced } from '../observability/trace-context.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
-import { type CallObservers, type FinishedCall, ledgerUnavailable, RecordedCalls } from './calls.ts';
+import {
+  type CallObservers,
+  type FinishedCall,
+  isRecordedMethod,
+  ledgerUnavailable,
+  RecordedCalls,
+} from './calls.ts';
 import {
   checkAccept,
   checkContentLength,
@@ -389,6 +395,7 @@ function createTransports(options: McpTransportsOptions): McpTransports {
   };
   const { calls: observers = {} } = options;
   const { recorder } = observers;
+  const isObserved = Object.values(observers).some((observer) => observer !== undefined);
   /** Reads the traces of a body, and takes note of its calls, also if they are refused. */
   const observed = <Body extends Posted | undefined>(
     transport: FinishedCall['transport'],
@@ -396,13 +403,18 @@ function createTransports(options: McpTransportsOptions): McpTransports {
   ): typeof serve => {
     return async (exchange, posted) => {
       if (!posted) return serve(exchange, posted);
-      const { list } = posted.messages;
+      const { list, requests } = posted.messages;
       const traces = settleTraces(exchange.headers, list);
-      const found = new RecordedCalls(observers, transport, exchange, posted, traces);
+      // Log lines belong to the traces of calls, also if nobody else takes note of them.
+      const found =
+        (isObserved || traces.size > 0) && requests.some(({ method }) => isRecordedMethod(method))
+          ? new RecordedCalls(observers, transport, exchange, posted, traces)
+          : undefined;
       const [first] = traces.values();
-      const trace = found.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
+      const trace =
+        found?.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
       if (trace) exchange.onTrace?.(trace);
-      if (!found.hasCalls) {
+      if (!found) {
         if (!trace) return serve(exchange, posted);
         return runTraced(trace, () => serve(exchange, posted)).finally(() => {
           trace.isOver = true;

@@ -40,6 +40,12 @@ export interface CallerDetails {
   amr?: readonly string[];
 }
 
+/** The party that acts for the subject of a token, with the previous actor (RFC 8693 section 4.1). */
+export interface Actor {
+  sub: string;
+  act?: Actor;
+}
+
 /**
  * The caller, as described by an access token. It never contains the token itself, so nothing behind the gateway can
  * pass it on (MCP authorization, "Token Passthrough"; RFC 9700 section 4.9).
@@ -68,6 +74,22 @@ export interface AuthInfo extends CallerDetails {
   tokenId?: string;
   /** JWK thumbprint of the key the token is bound to (`cnf.jkt`, RFC 9449 section 6); absent for a bearer token. */
   keyThumbprint?: string;
+  /** The parties that act for the subject by token exchange, by their ids, the present one first; absent if none does. */
+  actors?: readonly string[];
+}
+
+/** Maximum number of actors that are read. */
+const maxActors = 10;
+
+/** Reads the chain of actors of a token. @see RFC 8693 section 4.1 */
+export function readActors(act: unknown): Pick<AuthInfo, 'actors'> {
+  const actors: string[] = [];
+  let { sub, act: before } = Object(act) as { sub?: unknown; act?: unknown };
+  while (typeof sub === 'string' && actors.length < maxActors) {
+    actors.push(sub);
+    ({ sub, act: before } = Object(before) as { sub?: unknown; act?: unknown });
+  }
+  return actors.length === 0 ? {} : { actors: Object.freeze(actors) };
 }
 
 /**

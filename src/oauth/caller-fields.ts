@@ -1,6 +1,6 @@
 import type { AuthInfo } from './auth-info.ts';
 
-/** Fields of an account: the same for all its clients. */
+/** Fields of an account, and of its login at an upstream: the same for all requests of a grant. */
 export const accountFields = [
   'sub',
   'email',
@@ -11,6 +11,9 @@ export const accountFields = [
   'upstream_iss',
   'upstream_sub',
 ] as const;
+
+/** Fields that all logins of an account share: the others come from the upstream of a login. */
+export const sharedFields: readonly string[] = ['sub', 'email'] satisfies (typeof accountFields)[number][];
 
 /** Fields of the client of a call. */
 export const clientFields = ['client_id', 'client_name'] as const;
@@ -91,22 +94,59 @@ function asciiJson(value: readonly string[]): string {
 }
 
 /**
+ * Selects the values that together are within a number of bytes, the shortest first. A value that does not fit is left out
+ * whole: part of a list would look complete.
+ * @param sizes bytes of each value, by its name
+ * @returns the names of the values that are left out
+ */
+export function omitBeyond(
+  sizes: readonly (readonly [name: string, bytes: number])[],
+  maxBytes: number,
+): string[] {
+  let left = maxBytes;
+  return sizes
+    .toSorted(([, a], [, b]) => a - b)
+    .filter(([, bytes]) => {
+      left -= bytes;
+      return left < 0;
+    })
+    .map(([name]) => name);
+}
+
+/** The header that names the headers about a caller that are left out because they are too long. */
+export const omittedHeader = 'x-gatehouse-omitted';
+
+/**
  * Returns the claims of an assertion about a caller, without those of the assertion itself (OpenID Connect Core 1.0
  * section 5.1, RFC 9068 section 2.2).
+ * @param maxBytes maximum length of their values; those that do not fit are left out, and `omitted` names them
  */
-export function callerClaims(caller: AuthInfo): Record<string, unknown> {
+export function callerClaims(
+  caller: AuthInfo,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+): Record<string, unknown> {
   const { upstream } = caller;
   const fields = callerFields.filter((field) => !field.startsWith('upstream_'));
-  const claims = fields.map((field) => [field, callerField(caller, field)] as const);
+  const selected = 'upstream.claims';
+  const values = [
+    ...fields.map((field) => [field, callerField(caller, field)] as const),
+    [selected, upstream?.claims] as const,
+  ].filter(([, value]) => value !== undefined);
+  const omitted = omitBeyond(
+    values.map(([name, value]) => [name, new TextEncoder().encode(JSON.stringify(value)).length]),
+    maxBytes,
+  );
+  const kept = values.filter(([name]) => name !== selected && !omitted.includes(name));
   return {
-    ...Object.fromEntries(claims.filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(kept),
     ...(upstream && {
       upstream: {
         name: upstream.name,
         iss: upstream.issuer,
         sub: upstream.subject,
-        ...(upstream.claims && { claims: upstream.claims }),
+        ...(upstream.claims && !omitted.includes(selected) && { claims: upstream.claims }),
       },
     }),
+    ...(omitted.length > 0 && { omitted }),
   };
 }

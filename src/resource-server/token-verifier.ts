@@ -1,4 +1,4 @@
-import type { AuthInfo, CallerDetails } from '../oauth/auth-info.ts';
+import { type Actor, type AuthInfo, type CallerDetails, readActors } from '../oauth/auth-info.ts';
 
 /** Verifies access tokens. */
 export interface TokenVerifier {
@@ -26,6 +26,8 @@ export interface AccessTokenRecord {
   tokenId?: string;
   /** JWK thumbprint of the key the token is bound to; absent for a bearer token. */
   keyThumbprint?: string;
+  /** The party that acts for the subject; absent if there is none. */
+  actor?: Actor;
   /** Data about the account, the client and the login; absent if nothing is known. */
   details?: CallerDetails;
 }
@@ -128,5 +130,6 @@ function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
     ...(bond === undefined ? {} : { upstreamLinkId: bond.linkId }),
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
+    ...readActors(record.actor),
   });
 }

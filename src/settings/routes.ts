@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { backendKeyForm } from '../gateway/aggregate/final-names.ts';
-import { headerOfAssertion } from '../oauth/caller-fields.ts';
+import { headerOfAssertion, omittedHeader } from '../oauth/caller-fields.ts';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
@@ -169,6 +169,7 @@ function findCallerProblems(
   const ofCredentials = placed.flatMap((as) => ('header' in as ? [as.header.toLowerCase()] : []));
   const fixed = Object.keys(headers).map((name) => name.toLowerCase());
   const own = Object.keys(caller.headers ?? {}).map((name) => name.toLowerCase());
+  if (own.length > 0) own.unshift(omittedHeader);
   const ofAssertion = headerOfAssertion(caller.assertion);
   const taken = [...fixed, ...ofCredentials];
   return [

@@ -17,12 +17,16 @@ export interface CallEntry {
   account: string;
   client: string;
   grant: string | null;
+  /** Parties that act for the account by token exchange, the present one first, as a JSON array; null if none does. */
+  actor: string | null;
   /** Path of the route below the public URL; `/` for the public URL itself. */
   route: string;
   /** Key of the backend, if the route has several. */
   backend: string | null;
   /** The upstream or stored credential that the backend got, if any. */
   credential: string | null;
+  /** Generation of the upstream token that the backend got, if it is known. */
+  generation: number | null;
   transport: CallTransport;
   /** Protocol revision of the request; null if it is not known. */
   revision: string | null;
@@ -44,6 +48,8 @@ export interface CallEntry {
   reason: string | null;
   /** Milliseconds from arrival to response. */
   ms: number;
+  /** Milliseconds from arrival until the request was sent to a backend; null if it was not. */
+  waitMs: number | null;
   bytesIn: number;
   bytesOut: number;
   /** True if the response came from the cache. */
@@ -86,18 +92,28 @@ export const callColumns = {
   retried: 'retried',
   requestId: 'request_id',
   traceId: 'trace_id',
+  actor: 'actor',
+  generation: 'generation',
+  waitMs: 'wait_ms',
   arguments: 'arguments',
 } as const satisfies Record<keyof CallRow, string>;
 
 /**
- * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash.
+ * Returns the values of a call in the chain: all, in the order of the columns, the sealed arguments by their hash. Columns
+ * that came later are an array of their own, and absent if they are empty: earlier batches stay as they were sealed.
  */
 export function chainedValues(row: CallRow): unknown[] {
   const values: unknown[] = chainedColumns.map((name) => row[name]);
-  return row.arguments === null ? values : [...values, hash('sha256', row.arguments, 'base64url')];
+  if (row.arguments !== null) values.push(hash('sha256', row.arguments, 'base64url'));
+  const later = laterColumns.map((name) => row[name]);
+  return later.every((value) => value === null) ? values : [...values, later];
 }
 
-const chainedColumns = (Object.keys(callColumns) as (keyof CallRow)[]).filter((name) => name !== 'arguments');
+const laterColumns: readonly (keyof CallRow)[] = ['actor', 'generation', 'waitMs'];
+
+const chainedColumns = (Object.keys(callColumns) as (keyof CallRow)[]).filter(
+  (name) => name !== 'arguments' && !laterColumns.includes(name),
+);
 
 /** A stored call. */
 export interface CallRow extends CallEntry {
@@ -121,6 +137,14 @@ export function toStorable(call: CallEntry): CallEntry {
 
 function isPlain(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
+}
+
+/** A position in a ledger. */
+export interface LedgerPosition {
+  /** Id of the ledger; empty for none. */
+  ledger: string;
+  /** Position of the last call; 0 for none. */
+  calls: number;
 }
 
 /** The seal of a batch of calls. Each covers its rows and the seal before it. */
@@ -330,6 +354,8 @@ export interface CallWriter {
 
 /** Retention of the ledger. */
 export interface CallRetention {
+  /** The present time, epoch milliseconds. A clock that was ahead wrote batches of a later time. */
+  nowMs: number;
   /** Batches before this time are dropped, epoch milliseconds. */
   before: number;
   maxRows: number;
@@ -341,24 +367,77 @@ export interface CallRetention {
 export const droppedAtOnce = { batches: 500, calls: 1_000 } as const;
 
 /**
- * Returns the oldest batches that are not kept, as many as one commit drops, and at least one.
+ * Returns the oldest batches that are not kept, as many as one commit drops, and at least one. A batch of the future was
+ * written before the next batch that is not, and counts as old as that one.
  * @param oldest seals in order
  * @param lastSeq position of the newest call
+ * @param later the first seal behind `oldest` that is not of the future, if it is known
  */
 export function findDroppable(
   oldest: readonly CallSeal[],
   lastSeq: number,
-  { before, maxRows }: Pick<CallRetention, 'before' | 'maxRows'>,
+  { nowMs, before, maxRows }: Pick<CallRetention, 'nowMs' | 'before' | 'maxRows'>,
+  later?: Pick<CallSeal, 'batch' | 'at'>,
 ): CallSeal[] {
+  const isBehind = later !== undefined && later.batch > (oldest.at(-1)?.batch ?? 0);
+  let next = isBehind ? later.at : Number.POSITIVE_INFINITY;
+  const times = oldest.toReversed().map(({ at }) => {
+    if (at <= nowMs) next = at;
+    return next;
+  });
   const dropped: CallSeal[] = [];
   let calls = 0;
   for (const seal of oldest) {
-    const isKept = seal.at >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
+    const isKept = (times.pop() ?? 0) >= before && lastSeq - seal.lastSeq + seal.calls <= maxRows;
     calls += seal.calls;
     if (isKept || (dropped.length > 0 && calls > droppedAtOnce.calls)) break;
     dropped.push(seal);
   }
   return dropped;
+}
+
+/** Result of a commit that drops batches: the number of calls; or the oldest seal, if it is kept. */
+export type DropResult = { calls: number } | { kept: CallSeal | undefined };
+
+/**
+ * Drops batches, commit by commit, until the oldest one is kept.
+ * @param drop drops the batches of one commit; `later` as in {@link findDroppable}
+ * @param seals reads seals in order
+ * @returns the number of calls
+ */
+export async function dropBatches(
+  drop: (later: CallSeal | undefined) => Promise<DropResult>,
+  seals: CallStore['seals'],
+  nowMs: number,
+): Promise<number> {
+  let removed = 0;
+  let later: CallSeal | undefined;
+  for (;;) {
+    const result = await drop(later);
+    if ('calls' in result) {
+      removed += result.calls;
+      continue;
+    }
+    const { kept } = result;
+    if (!kept || kept.at <= nowMs || (later && later.batch > kept.batch)) return removed;
+    later = await findSound(seals, kept.batch, nowMs);
+    if (!later) return removed;
+  }
+}
+
+/** Returns the first seal behind a batch that is not of the future. */
+async function findSound(
+  seals: CallStore['seals'],
+  afterBatch: number,
+  nowMs: number,
+): Promise<CallSeal | undefined> {
+  for (let after = afterBatch; ; ) {
+    const page = await seals(after, droppedAtOnce.batches);
+    const found = page.find(({ at }) => at <= nowMs);
+    const last = page.at(-1);
+    if (found || !last) return found;
+    after = last.batch;
+  }
 }
 
 /**
@@ -367,7 +446,7 @@ export function findDroppable(
  */
 export interface CallStore {
   /**
-   * Appends a batch and its seal.
+   * Appends a batch and its seal. After a failure, the same object may be appended again: it is stored once.
    * @param isDurable true if it must survive a power loss, too
    * @throws StorageUnavailable if it cannot be written now
    */
@@ -376,10 +455,20 @@ export interface CallStore {
   list(query: CallQuery, limit: number, before?: CallCursor): Promise<CallRow[]>;
   /** Returns calls in the order of the ledger, from `query.afterSeq`. */
   read(query: CallQuery, limit: number): Promise<CallRow[]>;
+  /**
+   * Returns calls in the order of the ledger, behind a position. They survive a power loss from now on: otherwise others
+   * could get their positions after it.
+   * @param from counts only in its own ledger; another ledger is read from its first call
+   * @returns the calls, and the id of their ledger
+   */
+  readNext(from: LedgerPosition, limit: number): Promise<{ ledger: string; calls: CallRow[] }>;
   /** Counts calls by columns, the most frequent groups first. */
   count(query: CallQuery, counting: CallCounting): Promise<CallCount[]>;
-  /** Returns calls by hour, for hours that begin in a span of time. */
-  hours(sinceMs: number, untilMs: number): Promise<CallHour[]>;
+  /**
+   * Returns a page of calls by hour, for hours that begin in a span of time, in the order of {@link callHourKey}.
+   * @param after the last one of the page before
+   */
+  hours(sinceMs: number, untilMs: number, limit: number, after?: CallHour): Promise<CallHour[]>;
   /** Returns seals in order. @param afterBatch 0 for the first one */
   seals(afterBatch: number, limit: number): Promise<CallSeal[]>;
   /** Returns both ends; `start` is undefined if nothing was dropped yet, `head` if nothing was written. */
@@ -399,25 +488,29 @@ export interface CallStore {
    * @returns false if there was none
    */
   leave(writer: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Positions of the last delivered call and audit event; 0 for none. */
+export interface ExportPosition extends LedgerPosition {
+  audit: number;
+}
+
+/** A lease that lasts longer is of a clock that was ahead, and ends at once; in milliseconds. */
+export const longestExportLeaseMs = 86_400_000;
+
+/** Positions of exports. They are in the main database, so that a lost ledger does not take them along. */
+export interface ExportStore {
   /**
    * Returns the position of an export, and keeps other processes from it for a time.
    * @param name of the export
    * @param writer names this process
    * @returns undefined if another process has taken it
    */
-  takeExport(
-    name: string,
-    writer: string,
-    nowMs: number,
-    leaseMs: number,
-  ): Promise<ExportPosition | undefined>;
-  /** Stores the position of an export that this process has taken. */
-  saveExport(name: string, writer: string, position: ExportPosition): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Positions of the last delivered call and audit event; 0 for none. */
-export interface ExportPosition {
-  calls: number;
-  audit: number;
+  take(name: string, writer: string, nowMs: number, leaseMs: number): Promise<ExportPosition | undefined>;
+  /**
+   * Stores the position of an export that this process has taken.
+   * @returns false if another process has taken it since
+   */
+  save(name: string, writer: string, position: ExportPosition): Promise<boolean>;
 }

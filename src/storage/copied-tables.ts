@@ -194,6 +194,12 @@ export const copiedTables: readonly CopiedTable[] = [
     batch,
   },
   {
+    name: 'call_exports',
+    key: ['name'],
+    columns: { name: text, writer: text, taken_until: number, ledger: text, calls: number, audit: number },
+    batch,
+  },
+  {
     name: 'notes',
     key: ['id'],
     columns: { id: text, subject: text, text: 'freeText', created_at: number },

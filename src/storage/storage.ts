@@ -2,7 +2,7 @@ import type { AccountStore, IdentityStore, OneTimeCodeStore, PasskeyStore } from
 import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore, BackendObjectStore, DefinitionPinStore } from './backends.ts';
-import type { CallStore } from './calls.ts';
+import type { CallStore, ExportStore } from './calls.ts';
 import type { ClientDocumentStore, ClientStore, InvitationStore } from './clients.ts';
 import type { CounterStore } from './counters.ts';
 import type { McpSessionStores } from './mcp-sessions.ts';
@@ -25,6 +25,7 @@ export interface Storage {
    * costs no write.
    */
   counters?: CounterStore;
+  exports: ExportStore;
   identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStores;

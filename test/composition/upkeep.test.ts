@@ -31,6 +31,7 @@ it('expired rows, old events and old calls are swept each minute, until it is st
   expect(sweepExpired.mock.calls).toEqual([[1_000_000], [1_000_000]]);
   expect(prune).toHaveBeenLastCalledWith({ before: 1_000_000 - 2 * 86_400, maxRows: 1000 });
   expect(pruneCalls).toHaveBeenLastCalledWith({
+    nowMs: 1_000_000_000,
     before: (1_000_000 - 3 * 86_400) * 1000,
     maxRows: 2000,
     hoursBefore: (1_000_000 - 5 * 86_400) * 1000,

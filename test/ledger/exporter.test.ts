@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ async function openStores() {
       format: 'json',
       version: '1.2.3',
       calls: storage.calls,
+      exports: storage.exports,
       audit: storage.audit,
       logger: createLogger('info', (line) => log.push(line)),
       nowMs: () => Date.now(),
@@ -100,6 +101,7 @@ describe('An export by HTTP', () => {
     expect(headers).toMatchObject({
       'content-type': 'application/x-ndjson',
       'x-gatehouse-records': 'calls=1-3 audit=1-1',
+      'x-gatehouse-ledger': lines[0]?.ledger,
       'x-gatehouse-signature': `sha256=${signature}`,
     });
   });
@@ -122,6 +124,46 @@ describe('An export by HTTP', () => {
     expect(log.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
       'records cannot be delivered',
       'records are delivered again',
+    ]);
+  });
+
+  it('starts again at the first call of a new ledger, whose records name it, and repeats no audit event', async () => {
+    const { folder, storage, record, start } = await openStores();
+    const { taken, deliver, seqs } = await startReceiver();
+    await storage.audit.append([{ at: 7, event: 'login.succeeded', details: {} }]);
+    start({ deliver });
+    await record(1, 3);
+    await expect.poll(() => seqs().length).toBe(3);
+    renameSync(join(folder, 'gatehouse.calls.db'), join(folder, 'moved.db'));
+    await record(1, 2);
+    await expect.poll(() => seqs()).toEqual([1, 2, 3, 1, 2]);
+    const lines = taken.flatMap((each) => each.lines);
+    const ids = lines
+      .filter(({ type }) => type === 'call')
+      .map(({ ledger, seq }) => `${String(ledger)} ${String(seq)}`);
+    expect(new Set(ids).size).toBe(5);
+    expect(new Set(ids.map((id) => id.split(' ')[0])).size).toBe(2);
+    expect(lines.filter(({ type }) => type === 'audit')).toHaveLength(1);
+  });
+
+  it('delivers audit events while the ledger is damaged, and says so once', async () => {
+    const { folder, storage, record, start, log } = await openStores();
+    const { taken, deliver, seqs } = await startReceiver();
+    start({ deliver });
+    await record(1, 2);
+    await expect.poll(() => seqs()).toEqual([1, 2]);
+    const file = join(folder, 'gatehouse.calls.db');
+    renameSync(file, join(folder, 'moved.db'));
+    writeFileSync(file, 'no database'.repeat(1000));
+    await expect.poll(() => log.length).toBe(1);
+    await storage.audit.append([{ at: 7, event: 'login.succeeded', details: {} }]);
+    await expect.poll(() => taken.at(-1)?.lines).toMatchObject([{ type: 'audit', seq: 1 }]);
+    rmSync(file);
+    await record(9, 1);
+    await expect.poll(() => seqs()).toEqual([1, 2, 1]);
+    expect(log.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'calls cannot be exported',
+      'calls are exported again',
     ]);
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLedger, type Ledger, type RouteRecording } from '../../src/ledger/index.ts';
 import type { FinishedCall } from '../../src/mcp/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import type { CallBatch, CallStore } from '../../src/storage/calls.ts';
 import { createCallStore } from '../../src/storage/sqlite/stores/calls.ts';
 
 const keys = { audit: 'a key of the audit log' };
@@ -14,6 +15,7 @@ function finished(given: Partial<FinishedCall> = {}): FinishedCall {
   return {
     at: 1_000_000,
     ms: 12.4,
+    waitMs: undefined,
     authInfo: {
       issuer: 'https://gate.example',
       subject: 'acct_1',
@@ -38,7 +40,15 @@ function finished(given: Partial<FinishedCall> = {}): FinishedCall {
   };
 }
 
-async function start({ writesAtOnce = true } = {}) {
+type Append = CallStore['append'];
+
+async function start({
+  writesAtOnce = true,
+  appendBy = (append) => append,
+}: {
+  writesAtOnce?: boolean;
+  appendBy?: (append: Append) => Append;
+} = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-ledger-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'gatehouse.calls.db');
@@ -47,7 +57,7 @@ async function start({ writesAtOnce = true } = {}) {
   const log: string[] = [];
   const begin = (): Ledger =>
     createLedger({
-      store,
+      store: { ...store, append: appendBy(store.append) },
       keys,
       reasons: new Map([
         ['backend_timed_out', 'timed_out'],
@@ -103,12 +113,12 @@ describe('The ledger', () => {
     ],
     [
       'an error of the gateway',
-      { kind: 'error', error: { code: -32603, message: 'm', data: { reason: 'backend_timed_out' } } },
+      { kind: 'error', error: { code: -32603, message: 'm' }, reason: 'backend_timed_out' },
       ['timed_out', -32603, 'backend_timed_out'],
     ],
     [
       'an error of a backend, whose own reason is not recorded',
-      { kind: 'error', error: { code: -1, message: 'canary', data: { reason: 'canary' } } },
+      { kind: 'error', error: { code: -1, message: 'canary', data: { reason: 'backend_busy' } } },
       ['error', -1, null],
     ],
     ['a request for input', { kind: 'input_required' }, ['ok', null, 'input_required']],
@@ -136,6 +146,19 @@ describe('The ledger', () => {
     recorder.record(finished({ notes: { isCached: true } }));
     await expect.poll(async () => (await rows()).length).toBe(3);
     expect((await rows()).map(({ credential }) => credential)).toEqual(['github', null, null]);
+  });
+
+  it('names who acted for the account, the generation of the token, and how long the request waited', async () => {
+    const { ledger, rows } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map([['', 'github']]));
+    const authInfo = { ...finished().authInfo, actors: ['proxy', 'agent'] };
+    recorder.record(finished({ authInfo, waitMs: 3.6, notes: { generations: { github: 4 } } }));
+    recorder.record(finished({ notes: { generations: { github: 4, gitlab: 1 } } }));
+    await expect.poll(async () => (await rows()).length).toBe(2);
+    expect(await rows()).toMatchObject([
+      { actor: '["proxy","agent"]', generation: 4, waitMs: 4 },
+      { actor: null, generation: null, waitMs: null },
+    ]);
   });
 });
 
@@ -185,6 +208,28 @@ describe('A ledger that cannot be written', () => {
     expect(seals.reduce((sum, { lost }) => sum + lost, 0)).toBe(1_000);
     expect(log.filter((line) => line.includes('cannot be recorded'))).toHaveLength(1);
     expect(log.at(-1)).toContain('recorded in the ledger again');
+  });
+
+  it('appends the same batch again, though more calls wait by then: the store may have taken it', async () => {
+    const given: CallBatch[] = [];
+    const { ledger, log, rows } = await start({
+      appendBy:
+        (append) =>
+        async (batch, ...rest) => {
+          given.push(batch);
+          if (given.length === 1) throw new Error('the answer was lost');
+          return append(batch, ...rest);
+        },
+    });
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    recorder.record(finished({ requestId: 'first' }));
+    await expect.poll(() => log.length).toBe(1);
+    recorder.record(finished({ requestId: 'second' }));
+    await expect
+      .poll(async () => (await rows()).map(({ requestId }) => requestId))
+      .toEqual(['first', 'second']);
+    expect(given[1]).toBe(given[0]);
+    expect(given[2]?.calls).toMatchObject([{ requestId: 'second' }]);
   });
 
   it('leaves a mark in the audit log if it never recovers', async () => {

@@ -3,7 +3,8 @@ import { callToOcsf, eventToOcsf } from '../../src/ledger/ocsf.ts';
 import { recordedCall } from '../support/recorded-calls.ts';
 
 it('A call is API Activity, with its account, client, operation and status', () => {
-  const { arguments: _none, ...call } = recordedCall(1);
+  const { arguments: _none, ...row } = recordedCall(1);
+  const call = { ledger: 'l1', ...row };
   expect(callToOcsf({ ...call, seq: 7 }, '1.2.3')).toMatchObject({
     class_uid: 6003,
     category_uid: 6,
@@ -13,7 +14,7 @@ it('A call is API Activity, with its account, client, operation and status', () 
     status_code: 'insufficient_scope',
     actor: { user: { uid: call.account }, app_uid: call.client },
     api: { operation: 'tools/call', request: { uid: call.requestId } },
-    metadata: { uid: 'calls:7', product: { name: 'Gatehouse', version: '1.2.3' } },
+    metadata: { uid: 'calls:l1:7', product: { name: 'Gatehouse', version: '1.2.3' } },
   });
   expect(callToOcsf({ ...call, seq: 8, outcome: 'ok', reason: null }, '1')).toMatchObject({ status_id: 1 });
 });

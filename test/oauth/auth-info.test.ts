@@ -2,9 +2,29 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { accountKeyPrefix, principalKey, readLogin, TokenStatusUnknown } from '../../src/oauth/auth-info.ts';
+import {
+  accountKeyPrefix,
+  principalKey,
+  readActors,
+  readLogin,
+  TokenStatusUnknown,
+} from '../../src/oauth/auth-info.ts';
 
 const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
+
+describe('the actors in the claims of a token', () => {
+  it('are the present one first, then those before, and not more than ten', () => {
+    expect(readActors({ sub: 'proxy', act: { sub: 'agent' } })).toEqual({ actors: ['proxy', 'agent'] });
+    let act: object = { sub: 'first' };
+    for (let number = 0; number < 20; number++) act = { sub: `${number}`, act };
+    expect(readActors(act).actors).toHaveLength(10);
+  });
+
+  it.each([undefined, null, 'proxy', {}, { sub: 5 }])(
+    'are absent if they are absent or malformed: %j',
+    (act) => expect(readActors(act)).toEqual({}),
+  );
+});
 
 describe('the login in the claims of a token', () => {
   it('has a time and methods', () => {

@@ -61,6 +61,18 @@ describe('the fields of a caller', () => {
     });
   });
 
+  it('that do not fit into a length are left out whole, and named', () => {
+    const groups = Array.from({ length: 200 }, (_, at) => `a group with a long name ${at}`);
+    const long = { ...full, upstream: { ...full.upstream, name: 'work', issuer: 'i', subject: '7', groups } };
+    const claims = callerClaims(long, 1_000);
+    expect(claims).not.toHaveProperty('groups');
+    expect(claims).toMatchObject({ sub: 'acct_1', roles: [], scope: 'a b', omitted: ['groups'] });
+    expect(callerClaims(long)).toMatchObject({ groups });
+    const selected = { ...full.upstream, name: 'work', issuer: 'i', subject: '7', claims: { long: groups } };
+    const { upstream, omitted } = callerClaims({ ...full, upstream: selected }, 1_000);
+    expect([upstream, omitted]).toEqual([{ name: 'work', iss: 'i', sub: '7' }, ['upstream.claims']]);
+  });
+
   it('are text in which a comma adds no group, and lists are ASCII', () => {
     expect(callerText(full, 'groups')).toBe('["a,admin","Gr\\u00f6\\u00dfe"]');
     expect(JSON.parse(callerText(full, 'groups') ?? '')).toEqual(full.upstream?.groups);

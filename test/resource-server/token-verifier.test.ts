@@ -107,3 +107,9 @@ function jwt(header: Record<string, unknown>): string {
   const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
   return `${encode(header)}.${encode(claims)}.c2lnbmF0dXJl`;
 }
+
+it('A caller by token exchange has its actors, the present one first (RFC 8693 section 4.1)', async () => {
+  const { verify } = verifierOf({ t: { ...good, actor: { sub: 'proxy', act: { sub: 'agent' } } }, u: good });
+  expect(await verify('t')).toMatchObject({ actors: ['proxy', 'agent'] });
+  expect(await verify('u')).not.toHaveProperty('actors');
+});

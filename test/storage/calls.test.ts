@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   addToBuckets,
   callBuckets,
+  chainedValues,
   conditionsOf,
   droppedAtOnce,
   findDroppable,
@@ -42,6 +43,17 @@ describe('the sums of calls by hour', () => {
   });
 });
 
+it('A call without columns that came later is in the chain as an earlier program sealed it', () => {
+  const row = { ...call(1), seq: 7, arguments: Uint8Array.of(1) };
+  const before = JSON.stringify([
+    ...[7, startMs + 1, 'ada', 'app', null, '/', null, null, 'http', '2025-11-25', 'tools/call', 'add_note'],
+    ...[null, null, null, 'ok', null, null, 1, 10, 100, false, false, 'request-1', null],
+  ]);
+  expect(JSON.stringify(chainedValues({ ...row, arguments: null }))).toBe(before);
+  expect(chainedValues(row)).toEqual([...(JSON.parse(before) as unknown[]), expect.any(String)]);
+  expect(chainedValues({ ...row, waitMs: 0 }).at(-1)).toEqual([null, null, 0]);
+});
+
 describe('the batches to drop', () => {
   const seal = (batch: number, size: number) => ({
     ...{ batch, at: batch, lastSeq: batch * size, calls: size, lost: 0, gap: null, digest: '', mac: '' },
@@ -49,7 +61,9 @@ describe('the batches to drop', () => {
   const batches = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => seal(index + 1, size));
   const find = (count: number, size: number, before: number, maxRows: number): number[] =>
-    findDroppable(batches(count, size), count * size, { before, maxRows }).map(({ batch }) => batch);
+    findDroppable(batches(count, size), count * size, { nowMs: count, before, maxRows }).map(
+      ({ batch }) => batch,
+    );
 
   it('are the oldest ones, by time or by number, whichever drops more', () => {
     expect(find(5, 10, 3, 1_000)).toEqual([1, 2]);
@@ -64,7 +78,20 @@ describe('the batches to drop', () => {
     const [first, second] = batches(2, 10);
     if (!first || !second) throw new Error('there are two');
     const slow = { ...second, at: 0 };
-    expect(findDroppable([first, slow], 20, { before: 1, maxRows: 100 })).toEqual([]);
+    expect(findDroppable([first, slow], 20, { nowMs: 2, before: 1, maxRows: 100 })).toEqual([]);
+  });
+
+  it('are those of a clock that was ahead, once a later batch with a time of the past is old', () => {
+    const [first, second, third] = batches(3, 10);
+    if (!first || !second || !third) throw new Error('there are three');
+    const ahead = { ...second, at: 99 };
+    const findBehind = (oldest: Parameters<typeof findDroppable>[0], before: number, later?: typeof third) =>
+      findDroppable(oldest, 30, { nowMs: 5, before, maxRows: 100 }, later).map(({ batch }) => batch);
+    expect(findBehind([first, ahead, third], 3)).toEqual([1, 2]);
+    expect(findBehind([first, ahead, third], 4)).toEqual([1, 2, 3]);
+    expect(findBehind([first, ahead], 4)).toEqual([1]);
+    expect(findBehind([first, ahead], 4, third)).toEqual([1, 2]);
+    expect(findBehind([first, ahead], 4, first)).toEqual([1]);
   });
 
   it('are as many as one commit drops, and a large one alone', () => {

@@ -12,7 +12,7 @@ const server = usePostgres();
 /** Tables that belong to the nodes or to one database, not to the installation; the call ledger stays with its store. */
 const left = new Set([
   ...['nodes', 'node_messages', 'node_message_ends', 'counters', 'schema_version', 'sqlite_sequence'],
-  ...['calls', 'call_seals', 'call_ends', 'call_writers', 'call_exports', 'call_hours'],
+  ...['calls', 'call_seals', 'call_ends', 'call_writers', 'call_hours', 'call_ledger'],
   ...['commit_order', 'commit_marks', 'change_marks', 'key_schedule', 'unused_client_room'],
 ]);
 

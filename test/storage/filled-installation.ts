@@ -29,6 +29,7 @@ const statements = `
   INSERT INTO artifacts VALUES ('token', 'RefreshToken', 1, 'ada', 'upstream session', 'client', NULL, x'09', 3, 1, 5, ${largest}, 6, '127.0.0.1'),
     ('token', 'Session', NULL, NULL, NULL, NULL, 'uid', x'', 0, 0, NULL, 1, NULL, NULL);
   INSERT INTO notes VALUES ('note', 'ada', 'with ' || char(0) || ' and ' || char(1) || 'b', 1);
+  INSERT INTO call_exports VALUES ('url', 'process', 3, 'ledger', 1, 2);
   INSERT INTO mcp_sessions (id, key, principal, initialize, protocol_version, is_initialized, log_level, subscriptions, created_at, used_at, grant_hash, node_id)
     VALUES (3, 'session', '"ada"', 'sealed', '2025-11-25', 1, NULL, '["file:///a"]', 1, 2, NULL, 'node'),
       (4, 'other', '"ada"', 'sealed', '2025-11-25', 0, 'debug', '[]', 1, 2, 'hash', NULL);

@@ -15,7 +15,17 @@ const call: StartedCall = {
   ...{ authInfo: callerNamed('ann'), transport: 'http', revision: 'not a revision' },
 };
 const finished: FinishedCall = {
-  ...{ ...call, at: 0, ms: 1, arguments: undefined, bytesIn: 1, bytesOut: 1, requestId: 'r', notes: {} },
+  ...{
+    ...call,
+    at: 0,
+    ms: 1,
+    waitMs: undefined,
+    arguments: undefined,
+    bytesIn: 1,
+    bytesOut: 1,
+    requestId: 'r',
+    notes: {},
+  },
   ...{ traceId: parent.traceId, ending: { kind: 'result' } },
 };
 

@@ -141,12 +141,24 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
       { by, limit }: Pick<CallCounting, 'limit'> & { by: readonly HourGroup[] },
     ) {
       const { since = 0, until = Number.MAX_SAFE_INTEGER, ...equal } = query;
-      const hours = (await calls.hours(since, until)).filter((hour) =>
+      const fits = (hour: CallHour): boolean =>
         Object.entries(equal).every(
           ([name, value]) => value === undefined || hour[name as HourGroup] === value,
-        ),
-      );
-      return sumHours(hours, by).slice(0, limit);
+        );
+      const sums = new Map<string, HourSum>();
+      for (let after: CallHour | undefined; ; ) {
+        const page = await calls.hours(since, until, batchSize, after);
+        for (const hour of page) if (fits(hour)) addHour(sums, hour, by);
+        after = page.at(-1);
+        if (!after || page.length < batchSize) break;
+      }
+      return [...sums.values()]
+        .sort((a, b) => b.calls - a.calls)
+        .slice(0, limit)
+        .map(({ buckets, ...sum }) => ({
+          ...sum,
+          times: { p50: boundOf(buckets, 0.5), p95: boundOf(buckets, 0.95), p99: boundOf(buckets, 0.99) },
+        }));
     },
     /**
      * Returns the kept arguments of a call, which is noted in the audit log.
@@ -175,32 +187,29 @@ export function administerCalls({ calls, audit, key, record }: CallsParts) {
   };
 }
 
-/** Sums hours by columns, the most frequent groups first. */
-function sumHours(hours: readonly CallHour[], by: readonly HourGroup[]) {
-  const groups = new Map<string, CallHour[]>();
-  for (const hour of hours) {
-    const key = JSON.stringify(by.map((name) => hour[name]));
-    const others = groups.get(key);
-    if (others) others.push(hour);
-    else groups.set(key, [hour]);
-  }
-  const sums = [...groups.values()].map((group) => {
-    const [first] = group as [CallHour];
-    const count = (fits: (outcome: CallHour['outcome']) => boolean): number =>
-      group.reduce((sum, { outcome, calls }) => sum + (fits(outcome) ? calls : 0), 0);
-    const buckets = group.map((hour) => hour.buckets).reduce(addToBuckets);
-    return {
-      group: Object.fromEntries(by.map((name) => [name, first[name] === '' ? null : first[name]])),
-      calls: count(() => true),
-      failed: count((outcome) => outcome !== 'ok' && outcome !== 'refused'),
-      refused: count((outcome) => outcome === 'refused'),
-      firstAt: group.reduce((at, { hour }) => Math.min(at, hour), first.hour),
-      lastAt: group.reduce((at, { hour }) => Math.max(at, hour), first.hour),
-      bytesOut: group.reduce((sum, { bytesOut }) => sum + bytesOut, 0),
-      times: { p50: boundOf(buckets, 0.5), p95: boundOf(buckets, 0.95), p99: boundOf(buckets, 0.99) },
-    };
-  });
-  return sums.sort((a, b) => b.calls - a.calls);
+/** Calls of one group over some hours. */
+interface HourSum extends Omit<CallCount, 'accounts' | 'times'> {
+  /** Calls by `callBuckets`. */
+  buckets: number[];
+}
+
+/** Adds an hour to the sum of its group. */
+function addHour(sums: Map<string, HourSum>, hour: CallHour, by: readonly HourGroup[]): void {
+  const { hour: at, outcome, calls, bytesOut, buckets } = hour;
+  const key = JSON.stringify(by.map((name) => hour[name]));
+  const before = sums.get(key);
+  const sum = before ?? {
+    group: Object.fromEntries(by.map((name) => [name, hour[name] === '' ? null : hour[name]])),
+    ...{ calls: 0, failed: 0, refused: 0, firstAt: at, lastAt: at, bytesOut: 0, buckets: [] },
+  };
+  sum.calls += calls;
+  if (outcome === 'refused') sum.refused += calls;
+  else if (outcome !== 'ok') sum.failed += calls;
+  sum.firstAt = Math.min(sum.firstAt, at);
+  sum.lastAt = Math.max(sum.lastAt, at);
+  sum.bytesOut += bytesOut;
+  sum.buckets = addToBuckets(sum.buckets, buckets);
+  if (!before) sums.set(key, sum);
 }
 
 /** Returns the bound of the bucket that a share of the calls did not exceed; null beyond the last bound. */

@@ -1,11 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { Actor } from '../../oauth/auth-info.ts';
 import { tokenExchangeGrant } from './exchange-rule.ts';
-
-/** The party that acts for the subject of a token, with the previous actor (RFC 8693 section 4.1). */
-export interface Actor {
-  sub: string;
-  act?: Actor;
-}
 
 /** Sets the actor of the token that the request is about to issue. */
 export function nameActor(ctx: KoaContextWithOIDC, actor: Actor): void {

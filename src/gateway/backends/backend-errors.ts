@@ -1,4 +1,4 @@
-import { maxValues, type Refusal } from '../../mcp/building-blocks.ts';
+import { maxValues, ownData, type Refusal } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
@@ -105,7 +105,7 @@ const others = [
 ];
 
 /**
- * Outcomes of the errors that the gateway itself makes, by `data.reason`: limits and breakers refuse a call, and time
+ * Outcomes of the errors that the gateway itself makes, by `data.reason` (see `ownData`): limits and breakers refuse a call, and time
  * limits end it.
  */
 export const failureOutcomes: ReadonlyMap<string, 'error' | 'refused' | 'timed_out'> = new Map<
@@ -127,7 +127,7 @@ const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy:
  */
 export function backendError(failure: BackendFailure, name: string, full?: FullLimit): JsonRpcError {
   const message = `The MCP server ${name} ${full ? fullSayings[full] : sayings[failure]}`;
-  return { code: codes[failure] ?? errorCodes.internalError, message, data: { reason: failure } };
+  return { code: codes[failure] ?? errorCodes.internalError, message, data: ownData({ reason: failure }) };
 }
 
 /**
@@ -142,7 +142,7 @@ export function restartingError(failure: BackendFailure, name: string, waitMs: n
   return {
     code: errorCodes.internalError,
     message,
-    data: { reason: 'backend_restarting', failure, retryAfterSeconds },
+    data: ownData({ reason: 'backend_restarting', failure, retryAfterSeconds }),
   };
 }
 

@@ -12,6 +12,12 @@ const assertionType = 'caller+jwt';
 /** Lifetime of an assertion, in seconds. A request may wait that long until a program has started. */
 const assertionSeconds = 300;
 
+/**
+ * Maximum length of the values in an assertion that is a header, in bytes. Encoded and with the other claims it has about
+ * 4 KiB, and servers often reject more than 8 KiB of headers.
+ */
+export const maxHeaderClaims = 2_300;
+
 /** Options of {@link createAssertCaller}. */
 export interface AssertCallerOptions {
   /** The public URL. */
@@ -20,6 +26,8 @@ export interface AssertCallerOptions {
   audience: string;
   /** Private keys for ES256, the current one first; read for each assertion. `/jwks` has the public ones. */
   signing: readonly JWK[];
+  /** Maximum length of the values of its claims, in bytes; see `callerClaims`. */
+  maxBytes?: number | undefined;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -28,11 +36,17 @@ export interface AssertCallerOptions {
  * Creates the assertions for one backend. They are never the caller's token, and no other server accepts them. Each is
  * signed at once, without a turn of the event loop, because it belongs to one request.
  */
-export function createAssertCaller({ issuer, audience, signing, now }: AssertCallerOptions): AssertCaller {
+export function createAssertCaller({
+  issuer,
+  audience,
+  signing,
+  maxBytes,
+  now,
+}: AssertCallerOptions): AssertCaller {
   return (caller) => {
     const iat = now();
     return signJwt(signing, {
-      ...callerClaims(caller),
+      ...callerClaims(caller, maxBytes),
       iss: issuer,
       aud: audience,
       iat,

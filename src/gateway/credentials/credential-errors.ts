@@ -1,4 +1,4 @@
-import { type MissingInput, withMissingInput } from '../../mcp/building-blocks.ts';
+import { type MissingInput, ownData, withMissingInput } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
@@ -27,7 +27,7 @@ export function credentialMissing(
     {
       code: errorCodes.internalError,
       message: `The MCP server ${backend} cannot be used yet. ${message} Open ${url} in a browser, and send this request again afterwards.`,
-      data: { reason: 'credential_missing' satisfies CredentialFailure, url },
+      data: ownData({ reason: 'credential_missing' satisfies CredentialFailure, url }),
     },
     missing,
   );
@@ -45,7 +45,7 @@ export function credentialRefused(
   return {
     code: errorCodes.internalError,
     message: `The MCP server ${backend} does not accept ${label}. ${advice} Open ${url} in a browser, and send this request again afterwards.`,
-    data: { reason: 'credential_refused' satisfies CredentialFailure, url },
+    data: ownData({ reason: 'credential_refused' satisfies CredentialFailure, url }),
   };
 }
 
@@ -54,7 +54,7 @@ export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
   return {
     code: errorCodes.internalError,
     message: `The MCP server ${backend} needs ${label} of a person, and this client acts for itself. Have it log in as somebody.`,
-    data: { reason: 'credential_no_person' satisfies CredentialFailure },
+    data: ownData({ reason: 'credential_no_person' satisfies CredentialFailure }),
   };
 }
 
@@ -63,6 +63,6 @@ export function credentialUnavailable({ backend, label }: NamedCredential): Json
   return {
     code: errorCodes.internalError,
     message: `The MCP server ${backend} needs ${label}, which cannot be had just now. Try again in a minute.`,
-    data: { reason: 'credential_unavailable' satisfies CredentialFailure },
+    data: ownData({ reason: 'credential_unavailable' satisfies CredentialFailure }),
   };
 }

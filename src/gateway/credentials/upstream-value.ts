@@ -1,4 +1,4 @@
-import { inputOfLink, type MissingLink, patienceOf } from '../../mcp/building-blocks.ts';
+import { inputOfLink, type MissingLink, noteGeneration, patienceOf } from '../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../mcp/protocol.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
@@ -199,6 +199,7 @@ export function createUpstreamValue(
       if (typeof found === 'string') return { error: errorFor(found, subject) };
       keep(subject, found.expiresAt);
       note(subject, found.generation);
+      noteGeneration(upstream, found.generation);
       return { value: found.accessToken };
     },
     async refused({ subject }, sinceMs) {

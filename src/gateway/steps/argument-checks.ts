@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { plainJson } from '../../collections/exact-json.ts';
 import { FairQueue } from '../../collections/fair-queue.ts';
-import { missingInputOf, noteCall } from '../../mcp/building-blocks.ts';
+import { missingInputOf, noteCall, ownData } from '../../mcp/building-blocks.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
@@ -180,11 +180,12 @@ const tooMany: Answer = {
   error: {
     code: -32000,
     message: 'Too many calls of your account wait for their arguments to be checked. Try again in 1 s.',
-    data: { reason: 'arguments_not_checked', retryAfterSeconds: 1 },
+    data: ownData({ reason: 'arguments_not_checked', retryAfterSeconds: 1 }),
   },
 };
 
 function cannotCheck(tool: string, name: string): Answer {
   const message = `The arguments could not be checked by the input schema the MCP server ${name} gives for ${tool}, so it was not called. Try other arguments; if it stays so, tell its operator.`;
-  return { error: { code: errorCodes.internalError, message, data: { reason: 'arguments_not_checked' } } };
+  const data = ownData({ reason: 'arguments_not_checked' });
+  return { error: { code: errorCodes.internalError, message, data } };
 }

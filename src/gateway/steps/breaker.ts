@@ -1,3 +1,4 @@
+import { ownData } from '../../mcp/building-blocks.ts';
 import type { RequestMessage } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -80,7 +81,8 @@ export function createBreaker(options: BreakerOptions): Breaker {
     const retryAfterSeconds = Math.ceil(waitMs / 1000);
     const error = backendError('backend_resting', name);
     const message = `${error.message} Try again in ${retryAfterSeconds} s.`;
-    return { error: { ...error, message, data: { reason: 'backend_resting', retryAfterSeconds } } };
+    const data = ownData({ reason: 'backend_resting', retryAfterSeconds });
+    return { error: { ...error, message, data } };
   };
   const isOfAll = ({ method, params }: RequestMessage, reason: string): boolean =>
     ofReach.has(reason) ||

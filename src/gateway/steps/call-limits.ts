@@ -1,5 +1,6 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type ShareCounts, WindowCounts } from '../../collections/window-counts.ts';
+import { ownData } from '../../mcp/building-blocks.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { namePatterns } from './allowed-names.ts';
@@ -59,7 +60,8 @@ export function createCallLimits(
 function tooOften(tool: string, limit: number, retryAfterSeconds: number): Answer {
   const times = limit === 1 ? 'once' : `${limit} times`;
   const message = `The tool ${tool} may be called ${times} a minute by an account. Try again in ${retryAfterSeconds} s.`;
-  return { error: { code: -32000, message, data: { reason: 'tool_called_too_often', retryAfterSeconds } } };
+  const data = ownData({ reason: 'tool_called_too_often', retryAfterSeconds });
+  return { error: { code: -32000, message, data } };
 }
 
 function tooManyAtOnce(tool: string, limit: number): Answer {
@@ -67,9 +69,8 @@ function tooManyAtOnce(tool: string, limit: number): Answer {
     limit === 1
       ? `A call of the tool ${tool} runs for your account, and no other may at once. Try again when it has ended.`
       : `${limit} calls of the tool ${tool} run for your account, and no more may at once. Try again when one has ended.`;
-  return {
-    error: { code: -32000, message, data: { reason: 'tool_called_too_often_at_once', retryAfterSeconds: 1 } },
-  };
+  const data = ownData({ reason: 'tool_called_too_often_at_once', retryAfterSeconds: 1 });
+  return { error: { code: -32000, message, data } };
 }
 
 /** Time limits of a server. */

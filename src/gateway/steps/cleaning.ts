@@ -1,5 +1,5 @@
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
-import { missingInputOf } from '../../mcp/building-blocks.ts';
+import { missingInputOf, ownData } from '../../mcp/building-blocks.ts';
 import { isRecord, type JsonRpcError, type Message } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
@@ -199,7 +199,7 @@ const unreadable: JsonRpcError = {
   code: errorCodes.invalidParams,
   message:
     'The gateway does not pass this question on: a name, value or URL in it has characters nobody sees, is a script or is too large.',
-  data: { reason: 'question_not_clean' },
+  data: ownData({ reason: 'question_not_clean' }),
 };
 
 /** Cleans a server's requests to a client of 2026-07-28 in a result. */

@@ -1,5 +1,5 @@
 import type { ShareCounts } from '../../collections/window-counts.ts';
-import { noteCall } from '../../mcp/building-blocks.ts';
+import { noteCall, ownReasonOf } from '../../mcp/building-blocks.ts';
 import type { ChangeRelay } from '../../mcp/protocol.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -239,5 +239,5 @@ export function createRefusedCredentials(credentials: Pick<PersonalCredentials, 
 }
 
 function isRefused({ error }: Answer): boolean {
-  return (error?.data as { reason?: unknown } | undefined)?.reason === 'backend_wants_login';
+  return error !== undefined && ownReasonOf(error) === 'backend_wants_login';
 }

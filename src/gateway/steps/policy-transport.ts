@@ -4,6 +4,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import {
   type CallContext,
   callerOf,
+  ownData,
   patienceOf,
   requestCancelled,
   toSdkAuthInfo,
@@ -20,7 +21,7 @@ const late: Answer = {
     code: errorCodes.internalError,
     message:
       'The MCP server did not answer what the gateway asked it for this request within 10 s. Send the request again.',
-    data: { reason: 'backend_timed_out' },
+    data: ownData({ reason: 'backend_timed_out' }),
   },
 };
 

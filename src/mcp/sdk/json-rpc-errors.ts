@@ -2,6 +2,22 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { JsonRpcError } from '../protocol.ts';
 import type { RequestSummary } from './serializable.ts';
 
+/** Data of the errors that Gatehouse made: a backend may send the same texts. */
+const madeHere = new WeakSet<object>();
+
+/** Returns the data of an error of Gatehouse, which is known by this object from now on. */
+export function ownData<Data extends { reason: string }>(data: Data): Data {
+  madeHere.add(data);
+  return data;
+}
+
+/** Returns `data.reason` of an error that Gatehouse made; undefined for every error of a backend. */
+export function ownReasonOf({ data }: JsonRpcError): string | undefined {
+  return typeof data === 'object' && data !== null && madeHere.has(data)
+    ? (data as { reason: string }).reason
+    : undefined;
+}
+
 export const methodNotFound: JsonRpcError = { code: errorCodes.methodNotFound, message: 'Method not found' };
 
 export const invalidParams: JsonRpcError = {
@@ -44,7 +60,7 @@ export const heldBytesExceeded: JsonRpcError = {
   code: errorCodes.internalError,
   message:
     'The answer is lost: too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
-  data: { reason: 'too_many_held_bytes' },
+  data: ownData({ reason: 'too_many_held_bytes' }),
 };
 
 /** Returns that error with the id of a response, or one for each response of a batch. */

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import { setBounded } from '../../collections/caches.ts';
-import { type AuthInfo, readLogin } from '../../oauth/auth-info.ts';
+import { type AuthInfo, readActors, readLogin } from '../../oauth/auth-info.ts';
 import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { basicAuthorization } from '../../oauth/headers.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
@@ -152,6 +152,7 @@ function describeCaller(answer: JwtPart, issuer: string, resource: string): Auth
     expiresAt: Number(answer.exp),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
     ...readLogin(answer),
+    ...readActors(answer.act),
   });
 }
 

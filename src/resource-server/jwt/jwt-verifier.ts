@@ -1,5 +1,5 @@
 import { type CompactVerifyGetKey, compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
-import { type AuthInfo, readLogin } from '../../oauth/auth-info.ts';
+import { type AuthInfo, readActors, readLogin } from '../../oauth/auth-info.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { TokenVerifier } from '../token-verifier.ts';
 import { createIssuerKeys, IssuerKeysUnavailable } from './issuer-keys.ts';
@@ -82,5 +82,6 @@ function describeCaller(claims: JwtPart, resource: string): AuthInfo {
     expiresAt: Number(claims.exp),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
     ...readLogin(claims),
+    ...readActors(claims.act),
   });
 }

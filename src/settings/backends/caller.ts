@@ -31,7 +31,7 @@ export const stdioCallerSettings = z
         processVariable,
         z
           .enum([...accountFields, ...clientFields])
-          .describe('field of the caller; those of the client need process session'),
+          .describe('field of the caller; process account takes sub and email, process session all'),
       )
       .optional()
       .describe(

@@ -24,7 +24,7 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
-import { openCallStore } from './stores/calls.ts';
+import { createExportStore, openCallStore } from './stores/calls.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createCounterStore } from './stores/counters.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
@@ -152,6 +152,7 @@ async function createStorage(
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
     counters,
+    exports: createExportStore(db, writer),
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer, marks),

@@ -21,7 +21,7 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
-import { createCallStore } from './stores/calls.ts';
+import { createCallStore, createExportStore } from './stores/calls.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
@@ -81,6 +81,7 @@ export function openSqliteStorage(
     calls,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, cacheRows),
+    exports: createExportStore(db, writer),
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),

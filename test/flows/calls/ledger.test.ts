@@ -61,12 +61,17 @@ beforeAll(async () => {
         backend: { ...program('shared'), process: 'shared' },
         policy: { tools: { deny: ['read_note'] } },
       },
+      limited: {
+        backend: { ...program('shared'), process: 'shared' },
+        policy: { limits: [{ perMinute: 1 }] },
+      },
     },
   });
   clientId = (await register(gatehouse.url)).client_id;
   await enter('notes', ['mcp']);
   await enter('guarded', ['read']);
   await enter('closed', ['mcp']);
+  await enter('limited', ['mcp']);
 });
 afterAll(async () => {
   for (const lane of lanes.values()) lane.close();
@@ -95,6 +100,8 @@ describe('A call', () => {
       });
       expect(row?.grant).toEqual(expect.any(String));
       expect(row?.bytesIn).toBeGreaterThan(50);
+      expect(row?.waitMs).toBeGreaterThanOrEqual(0);
+      expect(row?.waitMs).toBeLessThanOrEqual(row?.ms ?? 0);
       expect(row?.requestId).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
@@ -111,6 +118,14 @@ describe('A call', () => {
     await (lanes.get(`closed ${door}`) as Lane).call('some text');
     const [row] = await callsOf({ route: '/closed' }, before + 1);
     expect(row).toMatchObject({ outcome: 'refused', reason: 'not_allowed' });
+  });
+
+  it.each([...doors])('beyond a limit has the reason of Gatehouse, by the door %s', async (door) => {
+    const before = (await gatehouse.storage.calls.list({ route: '/limited' }, 500)).length;
+    const lane = lanes.get(`limited ${door}`) as Lane;
+    for (const text of ['the only one of this minute', 'one more']) await lane.call(text);
+    const [row] = await callsOf({ route: '/limited' }, before + 2);
+    expect(row).toMatchObject({ outcome: 'refused', reason: 'tool_called_too_often' });
   });
 
   it('has the same hash as another with equal arguments, and another one otherwise', async () => {
@@ -131,7 +146,7 @@ describe('The ledger', () => {
     expect(verdict.anchoredUpTo).toBeGreaterThan(0);
     const bytes = await readLedger(gatehouse.folder);
     expect(bytes).toContain(clientId);
-    expect(issued).toHaveLength(9);
+    expect(issued).toHaveLength(12);
     for (const secret of ['some text', 'equal', ada.email, ...issued])
       expect(bytes.includes(secret), secret).toBe(false);
   });

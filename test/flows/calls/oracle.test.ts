@@ -129,7 +129,11 @@ it(`${count} calls of ${people} accounts are in the ledger once each, with the o
     .poll(async () => (await calls.count({}, { by: [], limit: 1 }))[0]?.calls, { timeout: 60_000 })
     .toBe(count);
   const found = new Map<string, number>();
-  for (const row of await calls.read({}, count + 1)) found.set(keyOf(row), (found.get(keyOf(row)) ?? 0) + 1);
+  for (const row of await calls.read({}, count + 1)) {
+    found.set(keyOf(row), (found.get(keyOf(row)) ?? 0) + 1);
+    const isSent = row.outcome !== 'refused';
+    expect([keyOf(row), row.waitMs !== null]).toEqual([keyOf(row), isSent]);
+  }
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
   const verdict = await gatehouse.administration.calls.verify();
   expect(verdict).toMatchObject({ isWhole: true, calls: count, lost: 0 });

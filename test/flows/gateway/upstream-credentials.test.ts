@@ -108,6 +108,10 @@ describe('a backend that is given the token of an upstream', () => {
     const calls = Array.from({ length: 20 }, () => clients).flat();
     const answers = await Promise.all(calls.map(({ client }) => who(client)));
     expect(answers).toEqual(calls.map(({ person }) => person.sub));
+    const recorded = () => scene.gatehouse.storage.calls.list({}, 500);
+    await expect.poll(async () => (await recorded()).length, { timeout: 10_000 }).toBe(calls.length);
+    for (const row of await recorded())
+      expect(row).toMatchObject({ credential: 'work', generation: expect.any(Number) });
 
     const { gatehouse, work, shown } = scene;
     for (const { tokens } of people) expect(shown.join()).not.toContain(tokens.access_token);

@@ -1,7 +1,11 @@
 import { decodeJwt, importJWK, jwtVerify } from 'jose';
 import { expect, it } from 'vitest';
 import { generateSigningKey } from '../../../src/crypto/key-schedule.ts';
-import { assertWithoutKeys, createAssertCaller } from '../../../src/gateway/credentials/caller-assertion.ts';
+import {
+  assertWithoutKeys,
+  createAssertCaller,
+  maxHeaderClaims,
+} from '../../../src/gateway/credentials/caller-assertion.ts';
 import { callerOf } from '../backends/stdio/support/talk.ts';
 
 const ada = { ...callerOf('ada'), displayName: 'Größe' };
@@ -33,6 +37,21 @@ it('An assertion is signed with the key that is current then, and names it; jose
   const { d: _private, ...other } = second;
   const verified = jwtVerify(assert(ada), await importJWK(other, 'ES256'));
   await expect(verified).rejects.toThrow('signature');
+});
+
+it('An assertion that is a header stays below 4 KiB, without the claims that do not fit', async () => {
+  const groups = Array.from({ length: 200 }, (_, at) => `a group with a long name ${at}`);
+  const upstream = { name: 'work', issuer: 'https://idp.example', subject: 's', groups, roles: ['admin'] };
+  const signing = [await generateSigningKey()];
+  const assertion = createAssertCaller({ ...about, signing, maxBytes: maxHeaderClaims })({
+    ...ada,
+    upstream,
+  });
+  expect(assertion.length).toBeLessThan(4_096);
+  expect(decodeJwt(assertion)).toMatchObject({ sub: 'ada', roles: ['admin'], omitted: ['groups'] });
+  expect(decodeJwt(createAssertCaller({ ...about, signing })({ ...ada, upstream }))).toMatchObject({
+    groups,
+  });
 });
 
 it('Each assertion has an id of its own', async () => {

@@ -28,6 +28,20 @@ describe('the headers about a caller', () => {
     },
   );
 
+  it('are left out whole if they are too long together, the longest first, and a header names them', () => {
+    const groups = Array.from({ length: 200 }, (_, at) => `a group with a long name ${at}`);
+    const upstream = { name: 'work', issuer: 'i', subject: 's', groups };
+    expect(add({}, { ...ada, upstream }).freshHeaders?.()).toEqual({
+      'x-name': 'Ada',
+      'x-gatehouse-omitted': 'x-groups',
+      'x-caller': 'about ada',
+    });
+    const few = { ...upstream, groups: groups.slice(0, 20) };
+    const headers = add({}, { ...ada, upstream: few }).freshHeaders?.() ?? {};
+    expect(JSON.parse(headers['x-groups'] ?? '')).toEqual(few.groups);
+    expect(headers).not.toHaveProperty('x-gatehouse-omitted');
+  });
+
   it('stand beside the credentials of the caller', () => {
     expect(add({ headers: { authorization: 'key' } }, ada).headers).toEqual({ authorization: 'key' });
   });
@@ -47,7 +61,9 @@ describe('the variables about a caller', () => {
   it.each([
     ['shared', 0, 'email', 'a process that everybody shares'],
     ['session', 1, 'email', 'a spare process is started before its caller is known'],
-    ['account', 0, 'client_name', 'the clients of an account share its process'],
+    ['account', 0, 'client_name', 'client_name may differ between them'],
+    ['account', 0, 'groups', 'groups may differ between them'],
+    ['account', 0, 'email_verified', 'email_verified may differ between them'],
   ] as const)(
     'are refused for processes of others: %s, %i spare, %s (T-158)',
     (process, spare, field, why) => {
@@ -56,7 +72,7 @@ describe('the variables about a caller', () => {
   );
 
   it.each([
-    ['account', { env: { WHO: 'email' } }],
+    ['account', { env: { WHO: 'email', ID: 'sub' } }],
     ['session', { env: { WHO: 'client_id' } }],
     ['shared', { assertion: true }],
   ] as const)(

@@ -5,6 +5,7 @@ import {
   createSteps,
   type StepsOptions,
 } from '../../../src/gateway/steps/index.ts';
+import { ownData } from '../../../src/mcp/building-blocks.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { cacheSettings, policySettings } from '../../../src/settings/policy.ts';
 import { stepped } from './support/stepped.ts';
@@ -89,7 +90,9 @@ describe('the steps before a backend', () => {
 });
 
 describe('rejected credentials', () => {
-  const unauthorized = { error: { code: -32603, message: '401', data: { reason: 'backend_wants_login' } } };
+  const unauthorized = {
+    error: { code: -32603, message: '401', data: ownData({ reason: 'backend_wants_login' }) },
+  };
   const done = { result: { content: [] } };
   const asked = { error: { code: -32603, message: 'Enter another one.' } };
 

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import {
   internalError,
   methodNotFound,
+  ownData,
+  ownReasonOf,
   requestCancelled,
   withLegacyCode,
 } from '../../../src/mcp/sdk/json-rpc-errors.ts';
@@ -11,6 +13,15 @@ it('errors that any request may be answered with have the words of JSON-RPC 2.0,
     { code: -32601, message: 'Method not found' },
     { code: -32603, message: 'Internal error' },
   ]);
+});
+
+it('the reason of an error is of Gatehouse by its identity, not by its text', () => {
+  const own = { code: -32000, message: 'own', data: ownData({ reason: 'backend_busy' }) };
+  expect(ownReasonOf(own)).toBe('backend_busy');
+  expect(ownReasonOf({ ...own, message: 'with more words' })).toBe('backend_busy');
+  const foreign = JSON.parse(JSON.stringify(own)) as typeof own;
+  for (const error of [foreign, { ...own, data: { ...own.data } }, { ...own, data: null }])
+    expect(ownReasonOf(error)).toBeUndefined();
 });
 
 it('a cancelled request is told from one the server failed at', () => {

@@ -46,6 +46,7 @@ describe('the setting for what a backend learns about its caller', () => {
     const who = { headers: { 'x-who': 'email' } };
     expect(problemsOf(server(who, { headers: { 'X-Who': 'fixed' } })).join()).toContain(taken);
     expect(problemsOf(server({ headers: { 'X-A': 'email', 'x-a': 'name' } })).join()).toContain(taken);
+    expect(problemsOf(server({ headers: { 'X-Gatehouse-Omitted': 'email' } })).join()).toContain(taken);
     expect(problemsOf(server({ ...who, assertion: { header: 'X-Who' } })).join()).toContain(taken);
     expect(problemsOf(program({ WHO: 'email' }, { env: ['WHO'] })).join()).toContain(taken);
     expect(problemsOf(program({ WHO: 'email' }, { env: { WHO: 'fixed' } })).join()).toContain(taken);

@@ -3,11 +3,13 @@ import { type CallChainFault, checkCallChain, digestCalls } from '../../../src/c
 import {
   type CallCursor,
   type CallEntry,
+  type CallHour,
   type CallQuery,
   type CallRow,
   type CallStore,
   callColumns,
   chainedValues,
+  droppedAtOnce,
 } from '../../../src/storage/calls.ts';
 import { StorageUnavailable } from '../../../src/storage/storage.ts';
 import { auditKey, call, calls, startMs } from './call.ts';
@@ -23,6 +25,9 @@ export interface CallPlace {
 export type CreateCallPlace = () => Promise<CallPlace> | CallPlace;
 
 const hourMs = 3_600_000;
+
+/** A time after all others in these tests. */
+const lastMs = 3 * startMs;
 
 /** Appends calls as one batch. */
 export function append(store: CallStore, entries: readonly CallEntry[], nowMs = startMs): Promise<unknown> {
@@ -75,6 +80,7 @@ export function describeCalls(create: CreateCallPlace): void {
         ...{ grant: 'grant', backend: 'files', credential: 'github', definition: 'hash of definition' },
         ...{ argumentsHash: 'hash', argumentNames: 'a,ü', arguments: Uint8Array.of(0, 255, 92, 34) },
         ...{ outcome: 'error', code: -32_603, reason: 'backend_lost', cached: true, retried: true },
+        ...{ actor: '["proxy","agent"]', generation: 3, waitMs: 5_000_000_000 },
         ...{ traceId: '0af7651916cd43dd8448eb211c80319c', target: 'a "b"\\{c,d} NULL \u{1F600}' },
         ...{ ms: 4_000_000_000, bytesIn: 5_000_000_000, bytesOut: 2 ** 53 - 1 },
       };
@@ -104,7 +110,7 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.seals(0, 10)).toEqual([]);
       expect(await store.list(everything, 10)).toEqual([]);
       expect(await store.count(everything, { by: [], limit: 10, withTimes: true })).toEqual([]);
-      expect(await store.prune({ before: startMs, maxRows: 0, hoursBefore: startMs })).toBe(0);
+      expect(await store.prune({ nowMs: lastMs, before: startMs, maxRows: 0, hoursBefore: startMs })).toBe(0);
       expect(await verify(store)).toEqual([]);
     });
 
@@ -130,6 +136,11 @@ export function describeCalls(create: CreateCallPlace): void {
 
     it.each<[string, string, CallChainFault]>([
       ['a changed call', 'UPDATE calls SET ms = ms + 1 WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
+      [
+        'a call that was given an actor',
+        'UPDATE calls SET actor = account WHERE seq = 3',
+        { batch: 2, fault: 'calls_changed' },
+      ],
       ['a removed call', 'DELETE FROM calls WHERE seq = 3', { batch: 2, fault: 'calls_changed' }],
       ['a removed last call', 'DELETE FROM calls WHERE seq = 6', { batch: 3, fault: 'calls_changed' }],
       [
@@ -274,6 +285,12 @@ export function describeCalls(create: CreateCallPlace): void {
         [null, { p50: 100, p95: 190, p99: 198 }],
         ['one', { p50: 9, p95: 9, p99: 9 }],
       ]);
+      const one = { by: ['target', 'backend'], limit: 1, withTimes: true } as const;
+      expect(await store.count({ backend: 'one' }, one)).toMatchObject([
+        { times: { p50: 9, p95: 9, p99: 9 } },
+      ]);
+      const all = await store.count(everything, { by: [], limit: 10, withTimes: true });
+      expect(all).toMatchObject([{ calls: 203, times: { p50: 99, p95: 190, p99: 198 } }]);
     });
 
     it('sums calls by hour and group over batches', async () => {
@@ -287,13 +304,31 @@ export function describeCalls(create: CreateCallPlace): void {
       };
       const buckets = (counts: Record<number, number>): number[] =>
         Array.from({ length: 13 }, (_, index) => counts[index] ?? 0);
-      expect(await store.hours(startMs, startMs + hourMs)).toEqual([
+      expect(await store.hours(startMs, startMs + hourMs, 10)).toEqual([
         { ...hour, calls: 3, ms: 16, bytesOut: 201, buckets: buckets({ 0: 2, 1: 1 }) },
         { ...hour, backend: 'x', target: '', calls: 1, ms: 6, bytesOut: 100, buckets: buckets({ 1: 1 }) },
       ]);
-      expect(await store.hours(startMs + 1, startMs + 2 * hourMs)).toEqual([
+      expect(await store.hours(startMs + 1, startMs + 2 * hourMs, 10)).toEqual([
         { ...hour, hour: startMs + hourMs, calls: 1, ms: 40_000, bytesOut: 100, buckets: buckets({ 12: 1 }) },
       ]);
+    });
+
+    it('returns the sums of hours in pages without gaps or doubles', async () => {
+      const store = await openStore(create);
+      const names = ['', 'a', 'ä', 'Z'];
+      await append(store, [
+        ...names.flatMap((backend) => names.map((client) => call(1, { backend, client }))),
+        call(1, { at: startMs + hourMs }),
+      ]);
+      const all = await store.hours(startMs, startMs + 2 * hourMs, 100);
+      expect(all).toHaveLength(17);
+      const seen: CallHour[] = [];
+      for (let page = all.slice(0, 0); ; ) {
+        page = await store.hours(startMs, startMs + 2 * hourMs, 4, page.at(-1));
+        seen.push(...page);
+        if (page.length < 4) break;
+      }
+      expect(seen).toEqual(all);
     });
 
     it('drops whole batches from the front by time, and verifies from there', async () => {
@@ -304,7 +339,9 @@ export function describeCalls(create: CreateCallPlace): void {
         calls(1, () => ({ at: startMs + hourMs })),
         startMs + 5,
       );
-      expect(await store.prune({ before: startMs + 2, maxRows: 100, hoursBefore: startMs })).toBe(4);
+      expect(
+        await store.prune({ nowMs: lastMs, before: startMs + 2, maxRows: 100, hoursBefore: startMs }),
+      ).toBe(4);
       expect(requestsOf(await store.read(everything, 1))).toEqual(['request-1']);
       const { start, head } = await store.ends();
       expect([start, head]).toMatchObject([
@@ -312,23 +349,44 @@ export function describeCalls(create: CreateCallPlace): void {
         { batch: 6, lastSeq: 11 },
       ]);
       expect(await verify(store)).toEqual([]);
-      expect(await store.hours(0, startMs + 1)).toHaveLength(1);
-      expect(await store.prune({ before: startMs + 99, maxRows: 100, hoursBefore: startMs + hourMs })).toBe(
-        7,
-      );
+      expect(await store.hours(0, startMs + 1, 10)).toHaveLength(1);
+      expect(
+        await store.prune({
+          nowMs: lastMs,
+          before: startMs + 99,
+          maxRows: 100,
+          hoursBefore: startMs + hourMs,
+        }),
+      ).toBe(7);
       expect(await store.read(everything, 10)).toEqual([]);
-      expect(await store.hours(0, startMs + 2 * hourMs)).toMatchObject([{ hour: startMs + hourMs }]);
+      expect(await store.hours(0, startMs + 2 * hourMs, 10)).toMatchObject([{ hour: startMs + hourMs }]);
       expect(await verify(store)).toEqual([]);
       await append(store, calls(2), startMs + 100);
       expect((await store.read(everything, 10)).map(({ seq }) => seq)).toEqual([12, 13]);
       expect(await verify(store)).toEqual([]);
     });
 
+    it('drops old batches although newer ones have a time in the future, from a clock that was ahead', async () => {
+      const store = await openStore(create);
+      const aheadMs = startMs + 400 * 24 * hourMs;
+      await append(store, calls(1), startMs);
+      for (let batch = 0; batch < droppedAtOnce.batches + 1; batch++) await append(store, [], aheadMs);
+      await append(store, calls(1), startMs + 1);
+      await append(store, calls(1), aheadMs);
+      const retention = { maxRows: 100, hoursBefore: 0, nowMs: startMs + 10 };
+      expect(await store.prune({ ...retention, before: startMs + 1 })).toBe(1);
+      expect(await store.seals(0, 1)).toMatchObject([{ batch: 2, at: aheadMs }]);
+      // No later batch tells how old the last one is.
+      expect(await store.prune({ ...retention, before: startMs + 2 })).toBe(1);
+      expect(await store.read(everything, 10)).toMatchObject([{ seq: 3 }]);
+      expect(await verify(store)).toEqual([]);
+    });
+
     it('drops whole batches until it has at most the number of calls that is kept', async () => {
       const store = await openStore(create);
       for (let batch = 0; batch < 4; batch++) await append(store, calls(3));
-      expect(await store.prune({ before: 0, maxRows: 12, hoursBefore: 0 })).toBe(0);
-      expect(await store.prune({ before: 0, maxRows: 8, hoursBefore: 0 })).toBe(6);
+      expect(await store.prune({ nowMs: lastMs, before: 0, maxRows: 12, hoursBefore: 0 })).toBe(0);
+      expect(await store.prune({ nowMs: lastMs, before: 0, maxRows: 8, hoursBefore: 0 })).toBe(6);
       expect(await verify(store)).toEqual([]);
     });
 
@@ -339,7 +397,7 @@ export function describeCalls(create: CreateCallPlace): void {
       for (let batch = 0; batch < 8; batch++) await append(node, calls(250));
       for (let batch = 0; batch < 20; batch++) await append(node, []);
       await append(node, calls(1), startMs + 10);
-      const retention = { before: startMs + 1, maxRows: 10_000, hoursBefore: 0 };
+      const retention = { nowMs: lastMs, before: startMs + 1, maxRows: 10_000, hoursBefore: 0 };
       const dropped = await Promise.all(nodes.map((each) => each.prune(retention)));
       expect(dropped.reduce((sum, count) => sum + count)).toBe(2_000);
       expect(await node.list(everything, 10)).toHaveLength(1);
@@ -362,7 +420,7 @@ export function describeCalls(create: CreateCallPlace): void {
         expect(rows.filter((row) => row.account === account).map(({ requestId }) => requestId)).toEqual(
           Array.from({ length: 50 }, (_, batch) => [`request-${batch}`, `request-${batch}`]).flat(),
         );
-      expect(await node.hours(0, startMs + hourMs)).toMatchObject([{ calls: 200 }]);
+      expect(await node.hours(0, startMs + hourMs, 10)).toMatchObject([{ calls: 200 }]);
       expect(await verify(node)).toEqual([]);
     });
 
@@ -383,9 +441,9 @@ export function describeCalls(create: CreateCallPlace): void {
       await expect(store.list(everything, 1)).rejects.toThrow(StorageUnavailable);
       await expect(store.count(everything, { by: [], limit: 1 })).rejects.toThrow(StorageUnavailable);
       await expect(append(store, calls(1))).rejects.toThrow(StorageUnavailable);
-      await expect(store.prune({ before: 2 * startMs, maxRows: 0, hoursBefore: 0 })).rejects.toThrow(
-        StorageUnavailable,
-      );
+      await expect(
+        store.prune({ nowMs: lastMs, before: 2 * startMs, maxRows: 0, hoursBefore: 0 }),
+      ).rejects.toThrow(StorageUnavailable);
       await place.execute('ALTER TABLE lost_calls RENAME TO calls');
       await append(store, calls(1));
       expect(await store.read(everything, 10)).toHaveLength(3);
@@ -402,21 +460,14 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.beat('a', 5)).toEqual([]);
     });
 
-    it('has an export delivered by one process at a time, from where the last one ended', async () => {
-      const place = await create();
-      const [a, b] = [openNode(place), openNode(place)];
-      const take = (store: CallStore, writer: string, nowMs: number) =>
-        store.takeExport('siem', writer, nowMs, 100);
-      const first = await Promise.all([take(a, 'a', 1_000), take(b, 'b', 1_000)]);
-      expect(first.filter(Boolean)).toEqual([{ calls: 0, audit: 0 }]);
-      const [owner, other] = first[0] ? ['a', 'b'] : ['b', 'a'];
-      await a.saveExport('siem', owner, { calls: 7, audit: 9 });
-      await b.saveExport('siem', other, { calls: 99, audit: 99 });
-      expect(await take(a, owner, 1_050)).toEqual({ calls: 7, audit: 9 });
-      expect(await take(b, other, 1_150)).toBeUndefined();
-      expect(await take(b, other, 1_151)).toEqual({ calls: 7, audit: 9 });
-      expect(await take(a, owner, 1_151)).toBeUndefined();
-      expect(await a.takeExport('another', owner, 1_151, 100)).toEqual({ calls: 0, audit: 0 });
+    it('is read from a position of its own; one of another ledger counts as none', async () => {
+      const store = await openStore(create);
+      await append(store, calls(3));
+      const { ledger, calls: all } = await store.readNext({ ledger: '', calls: 2 }, 2);
+      expect(ledger).toMatch(/^[0-9a-f]{16}$/);
+      expect(all.map(({ seq }) => seq)).toEqual([1, 2]);
+      const next = await store.readNext({ ledger, calls: 2 }, 2);
+      expect(next).toMatchObject({ ledger, calls: [{ seq: 3 }] });
     });
   });
 }

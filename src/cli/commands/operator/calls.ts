@@ -97,9 +97,15 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
   const calls = program
     .command('calls')
     .description('call ledger of your server: who called what, and how it went');
-  const command = (name: string, description: string): Command => operatorCommand(calls, name, description);
+  for (const register of [registerList, registerShow, registerSummary, registerExport, registerVerify])
+    register((name, description) => operatorCommand(calls, name, description), io);
+}
 
-  withFilter(command('list', 'list the newest calls, the newest last'))
+/** Adds a command of {@link registerCalls}. */
+type AddCommand = (name: string, description: string) => Command;
+
+function registerList(add: AddCommand, io: CommandIo): void {
+  withFilter(add('list', 'list the newest calls, the newest last'))
     .option('--limit <number>', 'number of calls (default: 50)', parseWhole(1, 10_000))
     .option('--follow', 'also print calls as they end, until it is interrupted')
     .action((options: Filter & { limit?: number; follow?: boolean }) =>
@@ -113,8 +119,10 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
           await follow(administration, { ...query, afterSeq: newestOf(found) }, isLines, io);
       }),
     );
+}
 
-  command('show', 'show one call, by its number, X-Request-Id or trace')
+function registerShow(add: AddCommand, io: CommandIo): void {
+  add('show', 'show one call, by its number, X-Request-Id or trace')
     .argument('<call>', 'number in the ledger, X-Request-Id, or trace id')
     .option('--arguments', 'also show its arguments, if its route keeps them; the audit log notes it')
     .action((call: string, options: InstallationOptions & { json?: boolean; arguments?: boolean }) =>
@@ -136,8 +144,10 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
         io.stdout.write(options.json ? formatJson(shown) : shown.map(describe).join('\n'));
       }),
     );
+}
 
-  withFilter(command('summary', 'count calls by columns, the most frequent first'))
+function registerSummary(add: AddCommand, io: CommandIo): void {
+  withFilter(add('summary', 'count calls by columns, the most frequent first'))
     .option(
       '--by <columns>',
       `columns, joined by commas (default: target): ${callGroups.join(', ')}`,
@@ -150,39 +160,41 @@ export function registerCalls(program: Command, io: CommandIo = processIo()): vo
     )
     .action((options: Filter & { by?: CallGroup[]; limit?: number; hourly?: boolean }) =>
       withAdministration(options, false, async (administration) => {
-        const by = options.by ?? ['target'];
+        const { by = ['target'], limit = 50, hourly = false, json } = options;
         const query = await queryOf(administration, options);
-        if (options.hourly) {
-          const unknown = [...by, ...Object.keys(query)].find((name) => !hourColumns.has(name));
-          if (unknown !== undefined)
-            throw new CliError(
-              `The sums by hour have no ${unknown}.`,
-              exitCodes.usage,
-              `They have ${[...hourColumns].join(', ')}. Leave --hourly out for the others.`,
-            );
-          const sums = await administration.calls.countHours(query, {
-            by: by as HourGroup[],
-            limit: options.limit ?? 50,
-          });
-          io.stdout.write(options.json ? formatJson(sums) : formatTable(tableOf(by, sums)));
-          return;
-        }
-        const counting = { by, limit: options.limit ?? 50, withTimes: true };
-        const counts = await administration.calls.count(query, counting);
-        io.stdout.write(options.json ? formatJson(counts) : formatTable(tableOf(by, counts)));
+        if (hourly) requireHourColumns([...by, ...Object.keys(query)]);
+        const counts = hourly
+          ? await administration.calls.countHours(query, { by: by as HourGroup[], limit })
+          : await administration.calls.count(query, { by, limit, withTimes: true });
+        io.stdout.write(json ? formatJson(counts) : formatTable(tableOf(by, counts)));
       }),
     );
+}
 
+/** Requires that the sums by hour have these columns. @throws CliError */
+function requireHourColumns(names: readonly string[]): void {
+  const unknown = names.find((name) => !hourColumns.has(name));
+  if (unknown === undefined) return;
+  throw new CliError(
+    `The sums by hour have no ${unknown}.`,
+    exitCodes.usage,
+    `They have ${[...hourColumns].join(', ')}. Leave --hourly out for the others.`,
+  );
+}
+
+function registerExport(add: AddCommand, io: CommandIo): void {
   withFilter(
-    command('export', 'print all calls in the order in which they ended, one JSON object a line'),
+    add('export', 'print all calls in the order in which they ended, one JSON object a line'),
   ).action((options: Filter) =>
     withAdministration(options, false, async (administration) => {
       const query = await queryOf(administration, options);
       for await (const call of administration.calls.read(query)) io.stdout.write(jsonLine(call));
     }),
   );
+}
 
-  command('verify', 'check that no call was changed, removed or added').action(
+function registerVerify(add: AddCommand, io: CommandIo): void {
+  add('verify', 'check that no call was changed, removed or added').action(
     async (options: InstallationOptions & { json?: boolean }) => {
       const verdict = await withAdministration(options, false, ({ calls: ledger }) => ledger.verify());
       io.stdout.write(options.json ? formatJson(verdict) : `${verdictLines(verdict).join('\n')}\n`);

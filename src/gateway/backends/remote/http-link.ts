@@ -1,6 +1,12 @@
 import { encodeHeaderValue } from '../../../client/transports/param-headers.ts';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
-import { type HeldBytes, listenMethod, methodNotFound, namedBy } from '../../../mcp/building-blocks.ts';
+import {
+  type HeldBytes,
+  listenMethod,
+  methodNotFound,
+  namedBy,
+  sentNote,
+} from '../../../mcp/building-blocks.ts';
 import {
   type Answer,
   type Caller,
@@ -95,6 +101,7 @@ class Exchange {
   readonly #options: HttpLinkOptions;
   readonly #hearing: ModernHearing;
   readonly #onOver: () => void;
+  readonly #noteSent: (() => void) | undefined;
   #drop: (() => void) | undefined;
   #leave: (() => void) | undefined;
   #account: string | undefined;
@@ -102,6 +109,7 @@ class Exchange {
 
   constructor(request: RequestMessage, options: HttpLinkOptions, hearing: ModernHearing, onOver: () => void) {
     this.#request = request;
+    this.#noteSent = sentNote(request);
     this.#options = options;
     this.#hearing = hearing;
     this.#onOver = onOver;
@@ -163,6 +171,7 @@ class Exchange {
   }
 
   #send({ headers, freshHeaders }: Credentials, parameters: readonly string[]): void {
+    this.#noteSent?.();
     const { url, wire } = this.#options;
     const { method, params = {} } = this.#request;
     const named = namedBy.get(method);

@@ -1,6 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { Deadlines, outerId } from '../../../mcp/building-blocks.ts';
+import { Deadlines, outerId, sentNote } from '../../../mcp/building-blocks.ts';
 import type { Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { isAboutTheRequest } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
@@ -28,6 +28,8 @@ export interface Post {
   readonly id: RequestId | undefined;
   /** See `Credentials`; those of its own sender, however long it waits. */
   readonly freshHeaders: Credentials['freshHeaders'];
+  /** Notes that it is sent, for the record of its call. */
+  readonly noteSent: (() => void) | undefined;
   /** Id of the request at the server. */
   sentAs: RequestId | undefined;
   isRepeated: boolean;
@@ -109,6 +111,7 @@ export abstract class PostingLink implements Link {
       message,
       id,
       freshHeaders: this.#freshHeaders,
+      noteSent: sentNote(message),
       sentAs: id,
       isRepeated: false,
       hasLane: false,
@@ -241,6 +244,7 @@ export abstract class PostingLink implements Link {
 
   /** Sends a post that may be sent now. */
   protected post(post: Post): void {
+    post.noteSent?.();
     post.stop = this.parts.wire.send(
       {
         method: 'POST',

@@ -2,10 +2,14 @@ import { FairQueue } from '../../../collections/fair-queue.ts';
 import { HeldBytes } from '../../../mcp/building-blocks.ts';
 import { createWriteBatcher } from '../../../net/write-batcher.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../../oauth/auth-info.ts';
-import { headerOfAssertion } from '../../../oauth/caller-fields.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { type AssertCaller, assertWithoutKeys } from '../../credentials/caller-assertion.ts';
-import { createCallerHeaders, type RemoteCallerOptions } from '../../credentials/caller-values.ts';
+import {
+  checkNames,
+  createCallerHeaders,
+  headersOfCaller,
+  type RemoteCallerOptions,
+} from '../../credentials/caller-values.ts';
 import type { CredentialSource, Credentials } from '../../credentials/credentials.ts';
 import type { FailureDetail } from '../../modern/modern-link.ts';
 import { createModernSource, type LegacySource } from '../../modern/modern-source.ts';
@@ -111,11 +115,12 @@ export function createRemoteBackend(
   });
   const fixed = ownHeaders(options.headers ?? {}, process.env);
   const { caller } = options;
-  for (const header of caller
-    ? [...Object.keys(caller.headers ?? {}), headerOfAssertion(caller.assertion)]
-    : [])
-    if (header !== undefined && !isFreeHeader(header))
-      throw new Error(`The header ${header} cannot be set: a request has its own.`);
+  const ofCaller = caller ? headersOfCaller(caller) : [];
+  for (const header of ofCaller)
+    if (!isFreeHeader(header)) throw new Error(`The header ${header} cannot be set: a request has its own.`);
+  checkNames('header', [
+    ...[...Object.keys(options.headers ?? {}), ...ofCaller].map((header) => header.toLowerCase()),
+  ]);
   const addCallerValues = caller && createCallerHeaders(caller, assert);
   /** @param sender of the message, whose data may be newer than that of the owner of the session */
   const findCredentials = async (owner: AuthInfo, sender: AuthInfo) => {

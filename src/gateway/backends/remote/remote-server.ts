@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
-import { callerOf, changesOfLists } from '../../../mcp/building-blocks.ts';
+import { callerOf, changesOfLists, ownData } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError, McpLike, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import type { AuthInfo } from '../../../oauth/auth-info.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
@@ -48,7 +48,7 @@ interface RemoteServerOptions {
 const credentialsUnavailable: JsonRpcError = {
   code: errorCodes.internalError,
   message: 'The credentials for this server cannot be read at present. Try again later.',
-  data: { reason: 'credentials_unavailable' },
+  data: ownData({ reason: 'credentials_unavailable' }),
 };
 
 /** Maximum time for the response to a ping in a session of unknown state, in milliseconds. */
@@ -71,6 +71,8 @@ export class RemoteServer implements McpLike {
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
   /** Messages that were rejected with a lost session once. */
   readonly #sentAgain = new WeakSet<Message>();
+  /** Headers about the sender of each message, which other tokens of the session do not share. */
+  readonly #freshHeaders = new WeakMap<Message, NonNullable<Credentials['freshHeaders']>>();
   /** Prefix of ids, unique for the session: some servers send every response to all sessions. */
   readonly #ownIds = `gateway-${randomUUID()}-`;
   #lastOwnId = 0;
@@ -153,16 +155,30 @@ export class RemoteServer implements McpLike {
 
   #deliver(message: Message): void {
     if (this.#held) this.#hold(message);
-    else if (this.#link) this.#link.send(message);
+    else if (this.#link) this.#send(this.#link, message);
     else this.#renew([message]);
+  }
+
+  /** Sends a message with the headers about its own sender, also if later messages came before it is sent. */
+  #send(link: Link, message: Message): void {
+    const freshHeaders = this.#freshHeaders.get(message);
+    const isCurrent = freshHeaders === undefined || freshHeaders === this.#credentials.freshHeaders;
+    if (!isCurrent) link.use({ ...this.#credentials, freshHeaders });
+    link.send(message);
+    if (!isCurrent) link.use(this.#credentials);
   }
 
   async #deliverWithCredentials(message: Message, sender: AuthInfo | undefined): Promise<void> {
     const { id, method } = message;
     const error = await this.#findCredentials(sender);
     if (this.#isClosed || (method !== undefined && id !== undefined && !this.#waiting.has(id))) return;
-    if (!error) this.#deliver(message);
-    else if (id !== undefined) this.#answer({ jsonrpc: '2.0', id, error } as Message);
+    if (error) {
+      if (id !== undefined) this.#answer({ jsonrpc: '2.0', id, error } as Message);
+      return;
+    }
+    const { freshHeaders } = this.#credentials;
+    if (freshHeaders) this.#freshHeaders.set(message, freshHeaders);
+    this.#deliver(message);
   }
 
   /** @returns the error if there are no credentials */
@@ -362,8 +378,7 @@ export class RemoteServer implements McpLike {
     }
     if (this.#isClosed) return;
     if (link === this.#link) this.#retire(link);
-    if (this.#link) for (const message of again) this.#take(message, undefined);
-    else if (this.#held) for (const message of again) this.#hold(message);
+    if (this.#link || this.#held) for (const message of again) this.#deliver(message);
     else if (again.length > 0) this.#renew(again, doubted);
   }
 
@@ -409,7 +424,7 @@ export class RemoteServer implements McpLike {
       if (doubted) this.#settle(doubted, failure);
       const link = failure ? undefined : this.#link;
       for (const message of held)
-        if (link) link.send(message);
+        if (link) this.#send(link, message);
         else if (message.id !== undefined && message.method !== undefined)
           this.#failed(message.id, failure ?? { reason: 'backend_session_lost' });
     });

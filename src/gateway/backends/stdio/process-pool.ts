@@ -1,3 +1,4 @@
+import { ownData } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError } from '../../../mcp/protocol.ts';
 
 /** A process that takes a place in a pool. */
@@ -93,6 +94,6 @@ export class ProcessPool {
       limit === 1
         ? `The one process ${whose}for the MCP server ${this.#name} is busy. Try again when its call has ended.`
         : `All ${limit} processes ${whose}for the MCP server ${this.#name} are busy. Try again when a call of theirs has ended.`;
-    return { code: -32000, message: busy, data: { reason: 'backend_processes_exhausted' } };
+    return { code: -32000, message: busy, data: ownData({ reason: 'backend_processes_exhausted' }) };
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../../observability/logger.ts';
 import { type AssertCaller, assertWithoutKeys } from '../../credentials/caller-assertion.ts';
 import {
   checkCallerVariables,
+  checkNames,
   createCallerVariables,
   type StdioCallerOptions,
 } from '../../credentials/caller-values.ts';
@@ -271,7 +272,10 @@ function checkOptions(options: StdioBackendOptions): void {
     );
   if (spare > 0 && isPersonal)
     throw new Error('spare: a process with personal credentials or a folder cannot be started for nobody.');
-  checkCallerVariables(options.caller ?? {}, { process: sharing ?? 'session', spare });
+  const { env = [], caller = {} } = options;
+  const fixed = Array.isArray(env) ? new Set(env) : Object.keys(env);
+  checkNames('variable', [...fixed, ...Object.keys(caller.env ?? {})]);
+  checkCallerVariables(caller, { process: sharing ?? 'session', spare });
   if (limits) checkLimits(limits);
   if (sandbox) checkSandbox(sandbox);
 }

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import { isRefusal, type Refusal, readLineOfServer } from '../../../mcp/building-blocks.ts';
+import { isRefusal, type Refusal, readLineOfServer, sentNote } from '../../../mcp/building-blocks.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../../../mcp/protocol.ts';
 import { type BackendFailure, backendError, restartingError } from '../backend-errors.ts';
 import { Heartbeat } from '../heartbeat.ts';
@@ -91,6 +91,8 @@ export class SupervisedProcess implements PooledProcess {
   readonly #protocol: ProcessProtocol;
   readonly #options: SupervisionOptions;
   readonly #queue = new StartQueue();
+  /** Note the sending of queued requests, for the records of their calls. */
+  readonly #noteSent = new WeakMap<RequestMessage, () => void>();
   readonly #limiter: OutputRateLimiter;
   readonly #heartbeat: Heartbeat;
   #state: ProcessState = 'stopped';
@@ -178,9 +180,14 @@ export class SupervisedProcess implements PooledProcess {
    * @returns the reason if it cannot be sent
    */
   send(request: RequestMessage): JsonRpcError | undefined {
-    if (this.#state !== 'ready') return this.#queue.push(request) ? undefined : this.#notReading();
+    const noteSent = sentNote(request);
+    if (this.#state !== 'ready') {
+      if (noteSent) this.#noteSent.set(request, noteSent);
+      return this.#queue.push(request) ? undefined : this.#notReading();
+    }
     if (this.#process?.isStuck) return this.#notReading();
     this.#heartbeat.asked();
+    noteSent?.();
     this.write(request);
     return undefined;
   }
@@ -209,7 +216,10 @@ export class SupervisedProcess implements PooledProcess {
 
   /** Writes the waiting requests to the process. */
   flush(): void {
-    for (const request of this.#queue.takeAll()) this.write(request);
+    for (const request of this.#queue.takeAll()) {
+      this.#noteSent.get(request)?.();
+      this.write(request);
+    }
   }
 
   /** Runs an action after some milliseconds, unless the start is over by then. */

@@ -19,10 +19,15 @@ import {
   callHourKey,
   chainedValues,
   conditionsOf,
+  type DropResult,
+  dropBatches,
   droppedAtOnce,
   type ExportPosition,
+  type ExportStore,
   findDroppable,
   hoursOf,
+  type LedgerPosition,
+  longestExportLeaseMs,
   toStorable,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
@@ -33,9 +38,11 @@ import {
   openPool,
   openTransactionPool,
   type Statements,
+  type TransactionPool,
   type Value,
 } from '../connection/database.ts';
 import { CommitUnknown } from '../connection/errors.ts';
+import type { Writer } from '../connection/writer.ts';
 
 /**
  * Settings of a transaction. A node that stalls loses it, as all nodes wait for the end of the chain. The server gives up
@@ -56,7 +63,7 @@ const types: Readonly<Record<keyof CallRow, 'bigint' | 'text' | 'boolean' | 'byt
   ...{ account: 'text', client: 'text', grant: 'text', route: 'text', backend: 'text', credential: 'text' },
   ...{ transport: 'text', revision: 'text', method: 'text', target: 'text', definition: 'text' },
   ...{ argumentsHash: 'text', argumentNames: 'text', outcome: 'text', reason: 'text', requestId: 'text' },
-  traceId: 'text',
+  ...{ traceId: 'text', actor: 'text', generation: 'bigint', waitMs: 'bigint' },
 };
 
 const names = Object.keys(callColumns) as (keyof CallRow)[];
@@ -94,17 +101,22 @@ const sql = {
   dropSeals: 'DELETE FROM call_seals WHERE batch > $1 AND batch <= $2',
   dropHours: 'DELETE FROM call_hours WHERE hour < $1',
   hours: `SELECT ${callHourKey.join(', ')}, calls, ms, bytes_out AS "bytesOut", buckets
-     FROM call_hours WHERE hour >= $1 AND hour < $2 ORDER BY ${callHourKey.join(', ')}`,
+     FROM call_hours WHERE hour >= $1 AND hour < $2
+       AND (${callHourKey.join(', ')}) > ($4, $5, $6, $7, $8, $9, $10)
+     ORDER BY ${callHourKey.join(', ')} LIMIT $3`,
   beat: `WITH beaten AS (
        INSERT INTO call_writers (writer, beat_at) VALUES ($1, $2)
        ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at)
      SELECT writer, beat_at AS "beatAt" FROM call_writers WHERE writer <> $1`,
   leave: 'DELETE FROM call_writers WHERE writer = $1',
+  ledger: 'SELECT id FROM call_ledger',
+  countRead: 'UPDATE call_ledger SET reads = reads + 1',
+  isExportTaken: `SELECT 1 AS taken FROM call_exports
+     WHERE name = $1 AND writer <> $2 AND taken_until BETWEEN $3 AND $4`,
   takeExport: `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES ($1, $2, $3, 0, 0)
      ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
-       WHERE call_exports.writer = excluded.writer OR call_exports.taken_until < $4
-     RETURNING calls, audit`,
-  saveExport: 'UPDATE call_exports SET calls = $3, audit = $4 WHERE name = $1 AND writer = $2',
+     RETURNING ledger, calls, audit`,
+  saveExport: `UPDATE call_exports SET ledger = $3, calls = $4, audit = $5 WHERE name = $1 AND writer = $2`,
 } as const;
 
 /** Both ends of an empty chain. */
@@ -142,16 +154,21 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     ]);
   };
 
+  const isStored = async (tx: Statements, seal: CallSeal): Promise<boolean> =>
+    (await tx.row<{ mac: string }>(sql.findSeal, [seal.batch]))?.mac === seal.mac;
+
+  /** Seals of batches that may be stored: the connection was lost in their commit, and the server is still away. */
+  const undecided = new WeakMap<CallBatch, CallSeal>();
+
   /** Returns whether a batch was committed, once its transaction has ended. */
   const wasCommitted = async (seal: CallSeal): Promise<boolean> => {
     const deadline = performance.now() + findingOutcome.totalMs;
     for (;;) {
       try {
-        const found = await recording.transact(limits, async (tx) => {
+        return await recording.transact(limits, async (tx) => {
           await tx.row(sql.lockEnd, ['head']);
-          return tx.row<{ mac: string }>(sql.findSeal, [seal.batch]);
+          return isStored(tx, seal);
         });
-        return found?.mac === seal.mac;
       } catch (cause) {
         if (performance.now() > deadline) throw new CommitUnknown({ cause });
         await sleep(findingOutcome.pauseMs);
@@ -159,32 +176,34 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     }
   };
 
-  /** @returns the number of calls dropped; undefined if there is nothing to drop */
-  const dropBatches = (retention: CallRetention): Promise<number | undefined> =>
+  const drop = (retention: CallRetention, later: CallSeal | undefined): Promise<DropResult> =>
     recording.transact(withoutFlush, async (tx) => {
       const start = (await tx.row<CallEnd>(sql.lockEnd, ['start'])) ?? none;
       const { lastSeq } = (await tx.row<CallEnd>(sql.findEnd, ['head'])) ?? none;
       const oldest = await tx.rows<CallSeal>(sql.seals, [start.batch, droppedAtOnce.batches]);
-      const newest = findDroppable(oldest, lastSeq, retention).at(-1);
-      if (!newest) return undefined;
+      const newest = findDroppable(oldest, lastSeq, retention, later).at(-1);
+      if (!newest) return { kept: oldest[0] };
       await Promise.all([
         tx.run(sql.dropCalls, [start.lastSeq, newest.lastSeq]),
         tx.run(sql.dropSeals, [start.batch, newest.batch]),
         putEnd(tx, 'start', newest),
       ]);
-      return newest.lastSeq - start.lastSeq;
+      return { calls: newest.lastSeq - start.lastSeq };
     });
 
-  const append = async (
-    { calls, lost, gap }: CallBatch,
-    nowMs: number,
-    isDurable: boolean,
-  ): Promise<CallSeal> => {
+  const listSeals = (afterBatch: number, limit: number): Promise<CallSeal[]> =>
+    reading.rows<CallSeal>(sql.seals, [afterBatch, limit]);
+
+  const append = async (given: CallBatch, nowMs: number, isDurable: boolean): Promise<CallSeal> => {
+    const { calls, lost, gap } = given;
     const stored = calls.map(toStorable);
+    const earlier = undecided.get(given);
     let seal: CallSeal | undefined;
     try {
       return await recording.transact(isDurable ? limits : withoutFlush, async (tx) => {
+        // With this lock, an earlier attempt has ended.
         const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
+        if (earlier && (await isStored(tx, earlier))) return earlier;
         const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
         seal = sealBatch(keys.audit, last, rows.map(chainedValues), { lost, gap, at: nowMs });
         await write(tx, rows, seal);
@@ -192,7 +211,9 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
       });
     } catch (cause) {
       if (!(cause instanceof CommitUnknown) || !seal) throw cause;
+      undecided.set(given, seal);
       if (await wasCommitted(seal)) return seal;
+      undecided.delete(given);
       throw new StorageUnavailable('the database cannot be written at the moment', { cause });
     }
   };
@@ -207,12 +228,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
   };
 
   const prune = async (retention: CallRetention): Promise<number> => {
-    let removed = 0;
-    for (;;) {
-      const dropped = await dropBatches(retention);
-      if (dropped === undefined) break;
-      removed += dropped;
-    }
+    const removed = await dropBatches((later) => drop(retention, later), listSeals, retention.nowMs);
     await recording.run(sql.dropHours, [retention.hoursBefore]);
     return removed;
   };
@@ -221,19 +237,19 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     append: (batch, nowMs, isDurable) => use(append(batch, nowMs, isDurable)),
     list: (query, limit, before) => use(readRows(reading, 'at DESC, seq DESC', limit, query, before)),
     read: (query, limit) => use(readRows(reading, 'seq', limit, query)),
+    readNext: (from, limit) => use(readNext(reading, recording, from, limit)),
     count: (query, counting) => use(count(reading, query, counting)),
-    hours: (sinceMs, untilMs) => use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs])),
-    seals: (afterBatch, limit) => use(reading.rows<CallSeal>(sql.seals, [afterBatch, limit])),
+    hours(sinceMs, untilMs, limit, after) {
+      // All hours are behind an empty route.
+      const key = after ? callHourKey.map((name) => after[name]) : [sinceMs, '', '', '', '', '', ''];
+      return use(reading.rows<CallHour>(sql.hours, [sinceMs, untilMs, limit, ...key]));
+    },
+    seals: (afterBatch, limit) => use(listSeals(afterBatch, limit)),
     ends: () => use(findEnds()),
     prune: (retention) => use(prune(retention)),
     beat: (writer, nowMs) =>
       use(recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs]))),
     leave: async (writer) => (await use(recording.run(sql.leave, [writer]))) > 0,
-    takeExport: (name, writer, nowMs, leaseMs) =>
-      use(recording.row<ExportPosition>(sql.takeExport, [name, writer, nowMs + leaseMs, nowMs])),
-    async saveExport(name, writer, { calls, audit }) {
-      await use(recording.run(sql.saveExport, [name, writer, calls, audit]));
-    },
     async close() {
       await Promise.all([recording.close(), reading.close()]);
     },
@@ -259,6 +275,19 @@ function toHourColumns(calls: readonly CallEntry[]): Value[] {
     hours.map(({ bytesOut }) => bytesOut),
     hours.map(({ buckets }) => `{${buckets.join(',')}}`),
   ];
+}
+
+async function readNext(
+  db: Pick<Database, 'row' | 'rows'>,
+  recording: TransactionPool,
+  from: LedgerPosition,
+  limit: number,
+): ReturnType<CallStore['readNext']> {
+  const { id: ledger } = (await db.row<{ id: string }>(sql.ledger)) ?? { id: '' };
+  const afterSeq = from.ledger === ledger ? from.calls : 0;
+  const calls = await readRows(db, 'seq', limit, { afterSeq });
+  if (calls.length > 0) await recording.transact(limits, (tx) => tx.run(sql.countRead));
+  return { ledger, calls };
 }
 
 function readRows(
@@ -321,5 +350,25 @@ function toWhere(conditions: readonly CallCondition[]): { where: string; values:
   return {
     where: rules.length === 0 ? '' : `WHERE ${rules.join(' AND ')}`,
     values: conditions.flatMap(([, ...values]) => values),
+  };
+}
+
+/** Creates the store of export positions of a PostgreSQL database. */
+export function createExportStore(db: Pick<Database, 'row'>, writer: Pick<Writer, 'write'>): ExportStore {
+  return {
+    async take(name, process, nowMs, leaseMs) {
+      const other = async (reader: Pick<Statements, 'row'>): Promise<boolean> =>
+        (await reader.row(sql.isExportTaken, [name, process, nowMs, nowMs + longestExportLeaseMs])) !==
+        undefined;
+      // Asked first outside of a write: nodes that wait for their turn ask each second.
+      if (await other(db)) return undefined;
+      return writer.write(async (tx) =>
+        (await other(tx))
+          ? undefined
+          : tx.row<ExportPosition>(sql.takeExport, [name, process, nowMs + leaseMs]),
+      );
+    },
+    save: (name, process, { ledger, calls, audit }) =>
+      writer.write(async (tx) => (await tx.run(sql.saveExport, [name, process, ledger, calls, audit])) === 1),
   };
 }

@@ -23,14 +23,19 @@ import {
   callHourKey,
   chainedValues,
   conditionsOf,
+  type DropResult,
+  dropBatches,
   droppedAtOnce,
   type ExportPosition,
+  type ExportStore,
   findDroppable,
   hoursOf,
+  longestExportLeaseMs,
   toStorable,
 } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
 import { ledgerMigrations, migrate } from '../connection/migrate.ts';
+import type { Writer } from '../connection/writer.ts';
 
 /** Longest wait for another process's commit, in milliseconds; it holds the event loop. */
 const busyTimeoutMs = 100;
@@ -42,7 +47,7 @@ const named: ReadonlySet<string> = new Set<string>(
   (
     [
       ...['account', 'client', 'grant', 'route', 'backend', 'credential', 'revision', 'method', 'target'],
-      ...['definition', 'reason'],
+      ...['definition', 'reason', 'actor'],
     ] as (keyof CallRow)[]
   ).map((name) => callColumns[name]),
 );
@@ -91,11 +96,12 @@ const maxKnownNames = 20_000;
 /** An open database file of the ledger. */
 interface Ledger {
   db: Database.Database;
+  /** Id of this ledger. */
+  id: string;
   append(batch: CallBatch, nowMs: number): CallSeal;
   seals(afterBatch: number, limit: number): CallSeal[];
   ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
-  /** @returns the number of calls dropped; undefined if there is nothing to drop */
-  prune(retention: CallRetention): number | undefined;
+  drop(retention: CallRetention, later: CallSeal | undefined): DropResult;
   beat(writer: string, nowMs: number): CallWriter[];
   leave(writer: string): boolean;
 }
@@ -135,6 +141,9 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     }
   };
 
+  const listSeals: CallStore['seals'] = async (afterBatch, limit) =>
+    use((ledger) => ledger.seals(afterBatch, limit));
+
   return {
     append: async (batch, nowMs, isDurable) =>
       use(({ db, append }) => {
@@ -142,38 +151,40 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         return append(batch, nowMs);
       }),
     list: async (query, limit, before) => use(({ db }) => list(db, query, limit, before)),
-    read: async (query, limit) =>
-      use(({ db }) => {
-        const { where, values } = toWhere(conditionsOf(query));
-        return db
-          .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
-          .all(...values, limit)
-          .map(toRow);
+    read: async (query, limit) => use(({ db }) => read(db, query, limit)),
+    readNext: async (from, limit) =>
+      use(({ db, id }) => {
+        const calls = read(db, { afterSeq: from.ledger === id ? from.calls : 0 }, limit);
+        if (calls.length > 0) {
+          db.pragma('synchronous = FULL');
+          db.exec('UPDATE call_ledger SET reads = reads + 1');
+        }
+        return { ledger: id, calls };
       }),
     count: async (query, counting) => use(({ db }) => count(db, query, counting)),
-    hours: async (sinceMs, untilMs) =>
-      use(({ db }) =>
-        db
-          .prepare<[number, number], CallHour & { buckets: never }>(
-            `SELECT hour, route, backend, method, target, client, outcome, calls, ms, bytes_out AS bytesOut, buckets
-             FROM call_hours WHERE hour >= ? AND hour < ? ORDER BY ${callHourKey.join(', ')}`,
+    hours: async (sinceMs, untilMs, limit, after) =>
+      use(({ db }) => {
+        const key = callHourKey.join(', ');
+        const behind = after ? `AND (${key}) > (${callHourKey.map(() => '?').join(', ')})` : '';
+        return db
+          .prepare<unknown[], CallHour & { buckets: never }>(
+            `SELECT ${key}, calls, ms, bytes_out AS bytesOut, buckets
+             FROM call_hours WHERE hour >= ? AND hour < ? ${behind} ORDER BY ${key} LIMIT ?`,
           )
-          .all(sinceMs, untilMs)
-          .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] })),
-      ),
-    seals: async (afterBatch, limit) => use((ledger) => ledger.seals(afterBatch, limit)),
+          .all(sinceMs, untilMs, ...(after ? callHourKey.map((name) => after[name]) : []), limit)
+          .map((hour) => ({ ...hour, buckets: JSON.parse(hour.buckets) as number[] }));
+      }),
+    seals: listSeals,
     ends: async () => use((ledger) => ledger.ends()),
     async prune(retention) {
-      let removed = 0;
-      for (;;) {
-        const dropped = use(({ db, prune }) => {
-          db.pragma('synchronous = NORMAL');
-          return prune(retention);
-        });
-        if (dropped === undefined) break;
-        removed += dropped;
+      const drop = async (later: CallSeal | undefined): Promise<DropResult> => {
         await new Promise((resolve) => setImmediate(resolve));
-      }
+        return use((ledger) => {
+          ledger.db.pragma('synchronous = NORMAL');
+          return ledger.drop(retention, later);
+        });
+      };
+      const removed = await dropBatches(drop, listSeals, retention.nowMs);
       use(({ db }) => {
         db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
         const oldest = db.prepare<[], number | null>('SELECT min(at) FROM calls').pluck().get() ?? Infinity;
@@ -185,24 +196,6 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
     leave: async (writer) => use((ledger) => ledger.leave(writer)),
-    takeExport: async (name, writer, nowMs, leaseMs) =>
-      use(({ db }) =>
-        db
-          .prepare<[string, string, number, number], ExportPosition>(
-            `INSERT INTO call_exports (name, writer, taken_until, calls, audit) VALUES (?, ?, ?, 0, 0)
-             ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
-               WHERE writer = excluded.writer OR taken_until < ?
-             RETURNING calls, audit`,
-          )
-          .get(name, writer, nowMs + leaseMs, nowMs),
-      ),
-    saveExport: async (name, writer, { calls, audit }) =>
-      use(
-        ({ db }) =>
-          void db
-            .prepare('UPDATE call_exports SET calls = ?, audit = ? WHERE name = ? AND writer = ?')
-            .run(calls, audit, name, writer),
-      ),
     async close() {
       close();
     },
@@ -340,19 +333,20 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     seal('head', complete);
     return complete;
   };
-  const prune = (retention: CallRetention): number | undefined => {
+  const drop: Ledger['drop'] = (retention, later) => {
     const { lastSeq = 0 } = findEnd.get('head') ?? {};
     const start = findEnd.get('start') ?? { batch: 0, lastSeq: 0 };
-    const dropped = findDroppable(listSeals.all(start.batch, droppedAtOnce.batches), lastSeq, retention);
-    const newest = dropped.at(-1);
-    if (!newest) return undefined;
+    const oldest = listSeals.all(start.batch, droppedAtOnce.batches);
+    const newest = findDroppable(oldest, lastSeq, retention, later).at(-1);
+    if (!newest) return { kept: oldest[0] };
     dropCalls.run(newest.lastSeq);
     dropSeals.run(newest.batch);
     seal('start', newest);
-    return newest.lastSeq - start.lastSeq;
+    return { calls: newest.lastSeq - start.lastSeq };
   };
   const appendTogether = db.transaction(append).immediate;
   return {
+    id: db.prepare<[], string>('SELECT id FROM call_ledger').pluck().get() as string,
     append(...batch) {
       try {
         return appendTogether(...batch);
@@ -364,7 +358,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     },
     seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
     ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
-    prune: db.transaction(prune).immediate,
+    drop: db.transaction(drop).immediate,
     beat: db.transaction((writer: string, nowMs: number) => {
       renew.run(writer, nowMs);
       return others.all(writer);
@@ -379,6 +373,14 @@ function list(db: Database.Database, query: CallQuery, limit: number, before?: C
     .prepare<unknown[], StoredRow>(
       `SELECT ${columnList} FROM calls ${where} ORDER BY at DESC, seq DESC LIMIT ?`,
     )
+    .all(...values, limit)
+    .map(toRow);
+}
+
+function read(db: Database.Database, query: CallQuery, limit: number): CallRow[] {
+  const { where, values } = toWhere(conditionsOf(query));
+  return db
+    .prepare<unknown[], StoredRow>(`SELECT ${columnList} FROM calls ${where} ORDER BY seq LIMIT ?`)
     .all(...values, limit)
     .map(toRow);
 }
@@ -412,26 +414,46 @@ function count(
     typeof value === 'number' && named.has(callColumns[name])
       ? (findName.get(value) ?? null)
       : (value as string | null);
+  const times = withTimes ? timesOf(db, columns, from, values) : undefined;
   return rows.map((row) => {
     const group = Object.fromEntries(by.map((name) => [name, nameOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
-    return withTimes ? { ...counted, times: timesOf(db, query, group) } : counted;
+    const own = times?.get(JSON.stringify(by.map((name) => row[`g_${name}`])));
+    return own ? { ...counted, times: own } : counted;
   });
 }
 
-/** Returns the percentiles of one group. */
-function timesOf(db: Database.Database, query: CallQuery, group: CallCount['group']): CallTimes {
-  const own = Object.entries(group).map(
-    ([name, value]): Condition => [`${callColumns[name as CallGroup]} IS ?`, value],
-  );
-  const { where, values } = toWhere([...conditionsOf(query), ...own]);
-  const sorted = db
-    .prepare<unknown[], number>(`SELECT ms FROM calls ${where} ORDER BY ms`)
-    .pluck()
+/**
+ * Returns the percentiles of all groups, by the JSON of their columns.
+ * @param columns of a group, as SQL
+ */
+function timesOf(
+  db: Database.Database,
+  columns: readonly string[],
+  from: string,
+  values: readonly unknown[],
+): Map<string, CallTimes> {
+  const aliases = columns.map((_column, at) => `g${at}`);
+  const by = (keyword: string, list: readonly string[]): string =>
+    list.length === 0 ? '' : `${keyword} BY ${list.join(', ')}`;
+  const atShare = (share: number, name: string): string =>
+    `min(CASE WHEN place >= size * ${share} THEN ms END) AS ${name}`;
+  const rows = db
+    .prepare<unknown[], CallTimes & Record<string, unknown>>(
+      `SELECT ${[...aliases, atShare(0.5, 'p50'), atShare(0.95, 'p95'), atShare(0.99, 'p99')].join(', ')}
+       FROM (SELECT ${columns.map((column, at) => `${column} AS g${at}, `).join('')} ms,
+           row_number() OVER (${by('PARTITION', columns)} ORDER BY ms) AS place,
+           count(*) OVER (${by('PARTITION', columns)}) AS size
+         FROM ${from}) ${by('GROUP', aliases)}`,
+    )
     .all(...values);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  return new Map(
+    rows.map(({ p50, p95, p99, ...row }) => [
+      JSON.stringify(aliases.map((name) => row[name])),
+      { p50, p95, p99 },
+    ]),
+  );
 }
 
 type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];
@@ -455,4 +477,33 @@ function toStoredCondition(condition: Condition): Condition {
   return column === callColumns.target
     ? [`target IN (${id}, ?)`, value, value]
     : [`${column} = ${id}`, value];
+}
+
+/** Creates the store of export positions of a SQLite database, which is not the one of the ledger. */
+export function createExportStore(db: Database.Database, writer: Writer): ExportStore {
+  const isTaken = db
+    .prepare<[string, string, number, number], number>(
+      'SELECT 1 FROM call_exports WHERE name = ? AND writer <> ? AND taken_until BETWEEN ? AND ?',
+    )
+    .pluck();
+  const take = db.prepare<[string, string, number], ExportPosition>(
+    `INSERT INTO call_exports (name, writer, taken_until, ledger, calls, audit) VALUES (?, ?, ?, '', 0, 0)
+     ON CONFLICT (name) DO UPDATE SET writer = excluded.writer, taken_until = excluded.taken_until
+     RETURNING ledger, calls, audit`,
+  );
+  const save = db.prepare<[ExportPosition & { name: string; writer: string }]>(
+    `UPDATE call_exports SET ledger = @ledger, calls = @calls, audit = @audit
+     WHERE name = @name AND writer = @writer`,
+  );
+  return {
+    async take(name, process, nowMs, leaseMs) {
+      const other = (): boolean =>
+        isTaken.get(name, process, nowMs, nowMs + longestExportLeaseMs) !== undefined;
+      // Asked first outside of a write: processes that wait for their turn ask each second.
+      if (other()) return undefined;
+      return writer.write(() => (other() ? undefined : take.get(name, process, nowMs + leaseMs)));
+    },
+    save: (name, process, position) =>
+      writer.write(() => save.run({ name, writer: process, ...position }).changes === 1),
+  };
 }

@@ -11,7 +11,11 @@ const tools = ['echo', 'failing', 'broken', 'forbidden', 'denied'];
 export function answerOf({ id, method, params = {} }: Asked): object | undefined {
   if (id === undefined) return undefined;
   const result = (content: object): object => ({ jsonrpc: '2.0', id, result: content });
-  const error = (code: number, message: string): object => ({ jsonrpc: '2.0', id, error: { code, message } });
+  // With a reason of Gatehouse, which is not recorded from a backend.
+  const data = { reason: 'backend_busy' };
+  const error = (code: number, message: string): object => ({
+    ...{ jsonrpc: '2.0', id, error: { code, message, data } },
+  });
   if (method === 'initialize')
     return result({
       protocolVersion: '2025-11-25',

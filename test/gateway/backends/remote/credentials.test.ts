@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CredentialSource, Credentials } from '../../../../src/gateway/credentials/credentials.ts';
-import { backendAt, begin, begins, json, open, params, serve } from '../stdio/support/talk.ts';
+import { backendAt, begin, begins, callerOf, json, open, params, serve } from '../stdio/support/talk.ts';
 
 const eventStream = { 'content-type': 'text/event-stream' };
 const event = (message: object, id?: string): string =>
@@ -48,6 +48,30 @@ describe('credentials of a caller', () => {
     const numbers = headers.flatMap((one) => one.match(/ada-(\d+)/)?.slice(1) ?? []).map(Number);
     expect(new Set(numbers).size).toBeGreaterThanOrEqual(4);
     expect(headers.every((one) => one.endsWith(' f'))).toBe(true);
+  });
+
+  it('about the sender of a message stay with it, also if it is sent again in a new session', async () => {
+    let session = 'first';
+    const taken = new Map<unknown, unknown>();
+    const { url } = await serve((request, response) => {
+      const { method, body, headers } = request;
+      if (method !== 'POST') response.writeHead(405).end();
+      else if (headers['mcp-session-id'] === 'first' && session !== 'first') response.writeHead(404).end();
+      else if (!begins(request, response, session)) {
+        taken.set(body.method, headers['x-grant']);
+        json(response, { id: body.id, result: {} });
+      }
+    });
+    const caller = { headers: { 'x-grant': 'grant_id' } } as const;
+    const talk = await begin(backendAt({ url, transport: 'http', caller }));
+    await talk.ask('ping');
+    session = 'second';
+    const methods = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
+    const asked = methods.map((method) =>
+      talk.ask(method, {}, { ...callerOf('ada'), grantId: `of ${method}` }),
+    );
+    for (const { error } of await Promise.all(asked)) expect(error).toBeUndefined();
+    for (const method of methods) expect([method, taken.get(method)]).toEqual([method, `of ${method}`]);
   });
 
   it('may be missing: the request is answered with just that error, and reaches nobody', async () => {

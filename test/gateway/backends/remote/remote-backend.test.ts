@@ -33,6 +33,17 @@ describe('a server by URL', () => {
     expect(order).toHaveLength(3);
   });
 
+  it.each([
+    [{ headers: { 'X-Key': 'a', 'x-key': 'b' } }, 'x-key'],
+    [{ headers: { 'x-who': 'fixed' }, caller: { headers: { 'X-Who': 'email' } } }, 'x-who'],
+    [{ headers: { 'x-gatehouse-assertion': 'fixed' }, caller: { assertion: true } }, 'x-gatehouse-assertion'],
+    [{ caller: { headers: { 'X-Gatehouse-Omitted': 'email' } } }, 'x-gatehouse-omitted'],
+  ] as const)('is refused if a header is set twice: %j', (options, header) => {
+    expect(() => backendAt({ url: 'https://b.example/mcp', ...options })).toThrow(
+      `The header ${header} is set twice`,
+    );
+  });
+
   it('that cannot be reached stands in the log with the code of the system', async () => {
     const lines: string[] = [];
     const url = 'http://127.0.0.1:1/mcp';

@@ -22,6 +22,14 @@ describe('a backend', () => {
     backend.close();
   });
 
+  it('is refused if a variable is set twice', () => {
+    const caller = { env: { WHO: 'email' } } as const;
+    for (const env of [['WHO'], { WHO: 'fixed' }])
+      expect(() => createStdioBackend('a', { command: 'true', env, caller }, { logger })).toThrow(
+        'The variable WHO is set twice',
+      );
+  });
+
   it('is refused where what one person has would go to everybody (T-158)', () => {
     const credentials = { find: () => Promise.resolve({}), onChange: () => () => undefined };
     expect(() =>

@@ -7,7 +7,8 @@ import { openCallStore } from '../../../../src/storage/postgres/stores/calls.ts'
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { auditKey, calls, startMs } from '../../contract/call.ts';
 import { append, type CallPlace, describeCalls, verify } from '../../contract/calls.ts';
-import { connectTo, usePostgres } from '../subject.ts';
+import { describeExports } from '../../contract/exports.ts';
+import { connectTo, openNewDatabase, usePostgres } from '../subject.ts';
 
 const server = usePostgres({ isOwn: true });
 
@@ -21,16 +22,29 @@ async function createPlace(): Promise<CallPlace & { url: string }> {
   };
 }
 
-describe('PostgreSQL', () => describeCalls(createPlace));
+describe('PostgreSQL', () => {
+  describeCalls(createPlace);
+  describeExports(() => openNewDatabase(server()));
+});
 
 /**
  * Stands before the server, and ends the connection of the next commit.
- * @returns a URL through it, and the function that names the part to lose
+ * @returns a URL through it; `lose` names the part to lose, and whether connections fail from then until `restore`
  */
-async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'commit' | 'answer') => void }> {
+async function cutAtCommit(url: string): Promise<{
+  url: string;
+  lose: (part: 'commit' | 'answer', andStayAway?: boolean) => void;
+  restore: () => void;
+}> {
   const { port } = new URL(url);
   let lost: 'commit' | 'answer' | undefined;
+  let staysAway = false;
+  let isAway = false;
   const proxy = createServer((client) => {
+    if (isAway) {
+      client.destroy();
+      return;
+    }
     const target = connect(Number(port), '127.0.0.1');
     let isCut = false;
     const end = (): void => {
@@ -42,6 +56,7 @@ async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'co
       if (isCut && lost === 'commit') end();
       else target.write(data);
       if (isCut) lost = undefined;
+      isAway = isCut && staysAway;
     });
     target.on('data', (data) => (isCut ? end() : client.write(data)));
     for (const socket of [client, target]) socket.on('error', end).on('close', end);
@@ -52,8 +67,12 @@ async function cutAtCommit(url: string): Promise<{ url: string; lose: (part: 'co
   const own = String((proxy.address() as AddressInfo).port);
   return {
     url: url.replace(port, own),
-    lose(part) {
+    lose(part, andStayAway = false) {
       lost = part;
+      staysAway = andStayAway;
+    },
+    restore() {
+      staysAway = isAway = false;
     },
   };
 }
@@ -125,6 +144,15 @@ describe('the call ledger on PostgreSQL', () => {
     expect(await verify(store)).toEqual([]);
   });
 
+  it('keeps calls that were read for an export, whatever crashes then', async () => {
+    const { url } = await createPlace();
+    const store = openAt(url);
+    await append(store, calls(5));
+    const { ledger, calls: read } = await store.readNext({ ledger: '', calls: 0 }, 10);
+    await server().crash();
+    expect(await store.readNext({ ledger, calls: 0 }, 10)).toEqual({ ledger, calls: read });
+  });
+
   it('knows that a batch was committed if only the answer of its commit was lost', async () => {
     const { url } = await createPlace();
     const proxy = await cutAtCommit(url);
@@ -138,6 +166,21 @@ describe('the call ledger on PostgreSQL', () => {
     proxy.lose('commit');
     await expect(append(store, calls(1))).rejects.toThrow('the database cannot be written at the moment');
     await append(store, calls(1));
+    expect(await store.read({}, 10)).toHaveLength(4);
+    expect(await verify(store)).toEqual([]);
+  });
+
+  it('stores a batch once although the server stays away for long after its commit', async () => {
+    const { url } = await createPlace();
+    const proxy = await cutAtCommit(url);
+    const store = openAt(proxy.url);
+    await append(store, calls(1));
+    const batch = { calls: calls(2), lost: 3, gap: null };
+    proxy.lose('answer', true);
+    await expect(store.append(batch, startMs, true)).rejects.toThrow(StorageUnavailable);
+    proxy.restore();
+    await append(openAt(url), calls(1));
+    expect(await store.append(batch, startMs + 9, true)).toMatchObject({ batch: 2, at: startMs, lost: 3 });
     expect(await store.read({}, 10)).toHaveLength(4);
     expect(await verify(store)).toEqual([]);
   });

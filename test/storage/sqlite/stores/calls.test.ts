@@ -9,6 +9,8 @@ import { testFolder } from '../../../client/support/folder.ts';
 import { runProgram } from '../../../support/program.ts';
 import { auditKey, calls } from '../../contract/call.ts';
 import { append, type CallPlace, describeCalls, verify } from '../../contract/calls.ts';
+import { describeExports } from '../../contract/exports.ts';
+import { openNewDatabase } from '../subject.ts';
 
 function newFile(): string {
   return join(testFolder(), 'gatehouse.calls.db');
@@ -35,7 +37,10 @@ function createPlace(): CallPlace {
   };
 }
 
-describe('SQLite', () => describeCalls(createPlace));
+describe('SQLite', () => {
+  describeCalls(createPlace);
+  describeExports(openNewDatabase);
+});
 
 describe('the call ledger on SQLite', () => {
   it('is created at the first use, with its log, for its owner alone (mode 0600)', async () => {

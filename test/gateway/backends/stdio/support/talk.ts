@@ -8,6 +8,7 @@ import {
   type GatewayBackend,
   type RemoteBackendOptions,
 } from '../../../../../src/gateway/index.ts';
+import { toSdkAuthInfo } from '../../../../../src/mcp/building-blocks.ts';
 import type { AuthInfo } from '../../../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../../../src/observability/logger.ts';
 
@@ -30,7 +31,8 @@ export interface Asked {
 
 /** The front's end of the line to a server behind a backend. */
 export interface Talk {
-  ask(method: string, params?: Record<string, unknown>): Promise<Said>;
+  /** @param sender default: the owner of the conversation */
+  ask(method: string, params?: Record<string, unknown>, sender?: AuthInfo): Promise<Said>;
   tell(message: Said): void;
   /** What the server said that answers nothing, and to which request it belonged. */
   heard: { message: Said; relatedTo: unknown }[];
@@ -133,17 +135,19 @@ export async function open(backend: GatewayBackend, subject = 'ada'): Promise<Ta
     },
   };
   await server.connect(transport);
-  const tell = (message: Said): void =>
-    transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  const tell = (message: Said, sender?: AuthInfo): void => {
+    const said = { jsonrpc: '2.0', ...message } as JSONRPCMessage;
+    transport.onmessage?.(said, sender && { authInfo: toSdkAuthInfo(sender) });
+  };
   return {
     heard,
-    tell,
+    tell: (message) => tell(message),
     isClosed: () => isClosed,
     close: () => server.close(),
-    ask(method, params_ = {}) {
+    ask(method, params_ = {}, sender) {
       const id = ++lastId;
       const answer = new Promise<Said>((resolve) => waiting.set(id, resolve));
-      tell({ id, method, params: params_ });
+      tell({ id, method, params: params_ }, sender);
       return answer;
     },
   };

@@ -1,0 +1,1 @@
+-- Nothing changes on SQLite, whose call ledger is a file of its own: the number is that of the migration of PostgreSQL.
