@@ -146,8 +146,11 @@ export class SessionStreams {
       if (own.name !== name && this.#isPrimed) own.prime();
       await this.#sendWaiting(own);
     } else if (live && this.#begun.has(name)) live.attach(listener);
-    else if (live) listener.end();
-    else await this.#answerOwed(listener, name, owed, last);
+    else if (live) {
+      // Its last responses may still wait for the log.
+      await live.settled();
+      listener.end();
+    } else await this.#answerOwed(listener, name, owed, last);
     return undefined;
   }
 
