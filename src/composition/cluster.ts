@@ -166,7 +166,12 @@ async function join(parts: JoiningParts): Promise<Cluster> {
   const address = `${reachedAt}:${nodePort.port}`;
   const settingsHash = hashSettings(settings, keys);
   const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
-  await bus.join(node);
+  try {
+    await bus.join(node);
+  } catch (error) {
+    await node.leave().catch(() => undefined);
+    throw error;
+  }
   let isServing = false;
   let isClosed = false;
   const isForwarded = (request: IncomingMessage): boolean => nodePort.clientAddressOf(request) !== undefined;

@@ -154,6 +154,18 @@ describe('the nodes of an installation', () => {
     await expect(compose({ port }, {}, folder)).resolves.toBeDefined();
   });
 
+  it('leave again if they cannot find out which messages they have missed', async () => {
+    const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+    onTestFinished(() => storage.close());
+    const nodeMessages = {
+      ...storage.nodeMessages,
+      lastPosition: () => Promise.reject(new Error('cut off')),
+    };
+    const joining = composeOn({ ...storage, nodeMessages }, { cluster: { port: 0 } });
+    await expect(joining).rejects.toThrow('cut off');
+    expect(await storage.nodes.list()).toEqual([]);
+  });
+
   it('need the variable that is to hold their address', async () => {
     await expect(compose({ port: 0, address: { env: 'POD_IP' } })).rejects.toThrow(/cluster\.address/);
   });
