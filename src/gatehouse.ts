@@ -134,7 +134,7 @@ async function composeGatehouse(
     issuer,
     serve: composeServing({
       ...{ ...shared, authorizationServer, held, box, bus, tracing },
-      ...{ ledger: recording.ledger, peers: cluster.peers },
+      ...{ ledger: recording.ledger, peers: cluster.peers, onSessionsLost: cluster.onSessionsLost },
       access: watchLinkedAccess(accessWatch, bond.standing),
       upstreams: access.callerApi,
     }),

@@ -60,6 +60,8 @@ export interface ClusterParts {
 export interface Cluster extends ReloadRelay {
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
+  /** Registers a callback for the loss of all sessions of the only process; undefined if it cannot lose them. */
+  onSessionsLost: Peers['sessions']['onLost'] | undefined;
   /** Returns the address of the client of a request, also of one that another node has forwarded. */
   findClientAddress: (request: IncomingMessage) => string;
   /**
@@ -67,7 +69,7 @@ export interface Cluster extends ReloadRelay {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Returns true once another server has taken over from this one, which has no port for others. */
+  /** Returns true once another server has taken over from this one, and not both have a port for each other. */
   isReplaced(): boolean;
   /**
    * Shows other nodes and operators the settings after a reload.
@@ -110,7 +112,6 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   const alone = storage.beginServing
     ? undefined
     : await serveAlone({ store: storage.nodes, version, now, logger });
-  const isReplaced = (): boolean => alone?.isReplaced() === true;
   async function close(): Promise<void> {
     await alone
       ?.leave()
@@ -118,10 +119,10 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   }
   return {
     peers: undefined,
+    onSessionsLost: alone?.onLost,
     findClientAddress,
-    serve: (listener) => (request, response) =>
-      isReplaced() && !isProbe(request) ? answerUnavailable(response) : listener(request, response),
-    isReplaced,
+    serve: (listener) => (alone ? serveIf(() => alone.mayServe(), listener) : listener),
+    isReplaced: () => alone?.isReplaced() === true,
     showReload: () => undefined,
     reloadOthers: async () => [],
     onReload: () => () => undefined,
@@ -130,6 +131,17 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
       await close();
       endServing();
     },
+  };
+}
+
+/** Wraps a listener: while this server may not serve, all requests but probes get 503. */
+function serveIf(mayServe: () => boolean | Promise<boolean>, listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const serve = (isAllowed: boolean): void =>
+      isAllowed ? listener(request, response) : answerUnavailable(response);
+    const answer = isProbe(request) || mayServe();
+    if (typeof answer === 'boolean') serve(answer);
+    else void answer.then(serve);
   };
 }
 
@@ -207,15 +219,16 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       forward: (...request) => forwarding.forwardJudged(...request),
       hasCounted: (request) => nodePort.isJudged(request),
     },
+    onSessionsLost: undefined,
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
       const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isClosed;
       // Of several servers that are attached, one serves the other nodes.
       if (!isServing) nodePort.serve(listener, isFor, endIdle);
       isServing = true;
-      return forwarding.wrap(listener);
+      return serveIf(() => !node.isReplaced(), forwarding.wrap(listener));
     },
-    isReplaced: () => false,
+    isReplaced: node.isReplaced,
     showReload(routes) {
       if (!routes) node.show({ refusesFile: true });
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });

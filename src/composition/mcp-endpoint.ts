@@ -58,6 +58,7 @@ export interface ServingParts
     | 'issuer'
     | 'storage'
     | 'peers'
+    | 'onSessionsLost'
     | 'bus'
     | 'access'
     | 'held'
@@ -153,6 +154,8 @@ export interface McpEndpointParts {
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
+  /** Registers a callback for the loss of the sessions of the only process; undefined if it cannot lose them. */
+  onSessionsLost: McpEndpointOptions['onSessionsLost'] | undefined;
   /** Carries messages between nodes; undefined if there is one. */
   bus: NodeBus | undefined;
   access: AccessWatch;
@@ -213,6 +216,7 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),
+    ...(parts.onSessionsLost && { onSessionsLost: parts.onSessionsLost }),
     ...(bus && {
       relays: {
         listeners: relayChanges(bus, path, 'listeners'),

@@ -126,11 +126,14 @@ describe('the nodes of an installation', () => {
     expect(performance.now() - begunAt).toBeGreaterThan(leaseSeconds * 1000 - 1_000);
   });
 
-  it('without a port refuse requests once another server has taken over, and probes say so', async () => {
+  it.each([
+    ['without a port', {}],
+    ['with a port', { port: 0 }],
+  ])('%s refuse requests once a server without one has taken over, and probes say so', async (_, cluster) => {
     const url = await server().createDatabase();
     const storage = await openPostgresStorage({ url });
     onTestFinished(() => storage.close());
-    const alone = await composeOn(storage, {});
+    const alone = await composeOn(storage, { cluster });
     const http = createServer(alone.serve((_, response) => void response.end('served')));
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void http.close());

@@ -38,6 +38,8 @@ export interface SessionRegistryOptions {
   inUse?: SessionsInUse;
   /** Settles which node serves a session; without it this process is the only one. */
   ownership?: SessionOwnership;
+  /** As of the ownership, for a process that is the only one, and whose place another one may have taken for a time. */
+  onLost?: SessionOwnership['onLost'];
   /** The endpoint's public URL. */
   url: URL;
   /** Milliseconds that a POST waits for its responses before it becomes a stream. */
@@ -110,7 +112,7 @@ const evictionMs = 5_000;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
-  const { inUse = createSessionsInUse(), ownership } = options;
+  const { inUse = createSessionsInUse(), ownership, onLost = ownership?.onLost } = options;
   const store = ownership ? noticeLoss(options.store, (key) => lose(key)) : options.store;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
@@ -297,7 +299,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
   const forgetRegistry = inUse.add(noteUse);
   const stopListening = [
-    ownership?.onLost(() => {
+    onLost?.(() => {
       for (const session of [...held.values()]) void release(session);
     }),
     ownership?.onEndIdle(async (key) => {
