@@ -290,11 +290,45 @@ export interface LoneServer {
   leave(): Promise<void>;
 }
 
+/** Leases of lone servers by their storage: all gatehouses of this process on one storage share a lease. */
+const loneLeases = new WeakMap<NodeStore, { server: Promise<LoneServer>; holders: number }>();
+
 /**
  * Takes the lease of an installation for a server that has no port for others.
  * @throws AnotherServer if another server runs
  */
-export async function serveAlone({ store, version, now, logger }: LoneServerOptions): Promise<LoneServer> {
+export async function serveAlone(options: LoneServerOptions): Promise<LoneServer> {
+  const { store } = options;
+  const lease = loneLeases.get(store) ?? { server: beginAlone(options, forget), holders: 0 };
+  loneLeases.set(store, lease);
+  lease.holders++;
+  let isHeld = true;
+  function forget(): void {
+    if (loneLeases.get(store) === lease) loneLeases.delete(store);
+  }
+  try {
+    const server = await lease.server;
+    return {
+      ...server,
+      async leave() {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--lease.holders > 0) return;
+        forget();
+        await server.leave();
+      },
+    };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
+
+/** @param replacedNow called once another server has begun to serve */
+async function beginAlone(
+  { store, version, now, logger }: LoneServerOptions,
+  replacedNow: () => void,
+): Promise<LoneServer> {
   const row: NodeRow = {
     ...{ id: randomUUID(), address: hostname(), version, startedAt: now() },
     ...{ settingsHash: '', refusesFile: false },
@@ -334,6 +368,7 @@ export async function serveAlone({ store, version, now, logger }: LoneServerOpti
       // While the database is away, no other server can begin a lease.
       if (!(error instanceof AnotherServer)) return;
       isReplaced = true;
+      replacedNow();
       logger.error({ err: error }, replaced);
       loseAll();
     } finally {

@@ -116,6 +116,18 @@ describe('the nodes of an installation', () => {
     await open({});
   });
 
+  it('of one process on one PostgreSQL storage are the only server together, until the last of them has closed', async () => {
+    const url = await server().createDatabase();
+    const [storage, other] = [await openPostgresStorage({ url }), await openPostgresStorage({ url })];
+    onTestFinished(() => Promise.all([storage, other].map((each) => each.close())).then(() => undefined));
+    const [first, second] = await Promise.all([composeOn(storage, {}), composeOn(storage, {})]);
+    for (let times = 0; times < 2; times++) await first.close();
+    await expect(composeOn(other, {})).rejects.toThrow(/Another server/);
+    await second.close();
+    await composeOn(other, {});
+    await expect(composeOn(storage, {})).rejects.toThrow(/Another server/);
+  });
+
   it('on PostgreSQL start after one that was killed, once its lease is over', async () => {
     const storage = await openPostgresStorage({ url: await server().createDatabase() });
     onTestFinished(() => storage.close());
