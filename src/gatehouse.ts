@@ -200,6 +200,7 @@ async function composeGatehouse(
       await recording.close();
       await tracing?.close();
       await auditTrail.close();
+      cluster.endServing();
       logger.info('the server has stopped');
     },
   };

@@ -76,8 +76,10 @@ export interface Cluster extends ReloadRelay {
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
+  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it yet. */
   close(): Promise<void>;
+  /** Lets any other server start on the SQLite folder, once this one writes nothing any more. */
+  endServing(): void;
   /** Closes it before it has served anything: another server may start at once. */
   abandon(): Promise<void>;
 }
@@ -127,6 +129,7 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
     reloadOthers: async () => [],
     onReload: () => () => undefined,
     close,
+    endServing,
     async abandon() {
       await close();
       endServing();
@@ -235,6 +238,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     ...relayReloads(bus, node, logger),
     close,
+    endServing,
     async abandon() {
       await close();
       endServing();
