@@ -19,6 +19,9 @@ const fenceMs = leaseSeconds * 1000 - 1_000;
 /** Pause between the looks whether the fence has come, in milliseconds. */
 const fenceLookMs = 200;
 
+/** Pause of the whole process after which a server asks whether it still has its lease, in milliseconds. */
+const doubtMs = 2 * beatMs;
+
 /** Time for which the owner of a session is remembered, in milliseconds. */
 const ownerMs = 1_000;
 
@@ -346,7 +349,7 @@ async function beginAlone(
   /** Returns whether this server has the lease, as far as it knows. */
   function isCurrent(): boolean {
     const at = performance.now();
-    if (at - lookedAt > fenceMs) pausedUntil = at;
+    if (at - lookedAt > doubtMs) pausedUntil = at;
     lookedAt = at;
     return pausedUntil === undefined && !isReplaced;
   }

@@ -298,7 +298,7 @@ describe('a server without a port for others', () => {
     expect(alone.mayServe()).toBe(true);
     line.isSilent = true;
     // As a process that was stopped: its clock has moved on, and no timer has run.
-    const until = performance.now() + 4_500;
+    const until = performance.now() + 2_500;
     while (performance.now() < until);
     const answer = alone.mayServe();
     expect(answer).toBeInstanceOf(Promise);
