@@ -54,6 +54,7 @@ const long = [
   'flows/cluster/outages',
   'flows/cluster/parked',
   'flows/cluster/paused',
+  'flows/cluster/replaced',
   'flows/cluster/upgrade',
   'flows/crash/**/*',
   'flows/crosstalk/crosstalk',

@@ -133,7 +133,7 @@ async function composeGatehouse(
     issuer,
     serve: composeServing({
       ...{ ...shared, authorizationServer, held, box, bus, tracing },
-      ...{ ledger: recording.ledger, peers: cluster.peers },
+      ...{ ledger: recording.ledger, peers: cluster.peers, onSessionsLost: cluster.onSessionsLost },
       access: watchLinkedAccess(accessWatch, bond.standing),
       upstreams: access.callerApi,
     }),
@@ -193,6 +193,7 @@ async function composeGatehouse(
       await cluster.close();
       for (const part of [accessWatch, entered, objects, bond, limiters, recording, tracing, auditTrail])
         await part?.close();
+      cluster.endServing();
       logger.info('the server has stopped');
     },
   };

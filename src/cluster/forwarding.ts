@@ -54,6 +54,12 @@ const maxSearches = 1_000;
 /** Maximum time to connect to another node, in milliseconds; also until it has done a task. */
 const connectMs = 2_000;
 
+/**
+ * Time after which a node closes a connection to another one that it does not use, in milliseconds. The other one waits for
+ * longer: it never closes a connection at the moment in which a request is sent.
+ */
+const idleMs = 30_000;
+
 /** Returns the key that nodes of an installation share. @param secret one that all nodes have and that never changes */
 export function deriveNodeKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse node to node', 32));
@@ -98,6 +104,7 @@ export async function openNodePort({
     pskIdentityHint: identity,
     pskCallback: (_socket: TLSSocket, named: string) => (named === identity ? key : null),
   });
+  server.keepAliveTimeout = 2 * idleMs;
   const forwarded = new WeakSet<IncomingMessage>();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
@@ -178,6 +185,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
   const agent = new Agent({
     ...tls,
     keepAlive: true,
+    timeout: idleMs,
     pskCallback: () => ({ psk: key, identity }),
     // There is no certificate: who has the key is a node.
     checkServerIdentity: () => undefined,

@@ -19,6 +19,9 @@ const fenceMs = leaseSeconds * 1000 - 1_000;
 /** Pause between the looks whether the fence has come, in milliseconds. */
 const fenceLookMs = 200;
 
+/** Pause of the whole process after which a server asks whether it still has its lease, in milliseconds. */
+const doubtMs = 2 * beatMs;
+
 /** Time for which the owner of a session is remembered, in milliseconds. */
 const ownerMs = 1_000;
 
@@ -60,6 +63,8 @@ export interface ClusterNode {
   find(id: string): Promise<NodeRow | undefined>;
   /** Returns whether this node may serve its sessions: its last beat is recent. */
   isCurrent(): boolean;
+  /** Returns true once a server without a port for others has begun to serve, while this node was without a lease. */
+  isReplaced(): boolean;
   /** Returns the other nodes that are alive. */
   listOthers(): Promise<readonly NodeRow[]>;
   /** Returns true if another node is alive. The database is asked if none was a second ago. */
@@ -82,8 +87,11 @@ export interface ClusterNodeOptions {
   settingsHash: string;
   /** Epoch seconds. */
   now: () => number;
-  logger: Pick<Logger, 'info' | 'warn'>;
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
+
+/** Log message of a server that finds another one in its place. */
+const replaced = 'another server has taken over: this one refuses all requests now, stop it';
 
 /** Joins the nodes of an installation. */
 export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterNode> {
@@ -108,8 +116,9 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> | undefined;
   let hasLeft = false;
+  let isReplaced = false;
 
-  const isCurrent = (): boolean => performance.now() - beatAt < fenceMs;
+  const isCurrent = (): boolean => !isReplaced && performance.now() - beatAt < fenceMs;
 
   async function beat(): Promise<void> {
     // The lease began no later than this, whenever the answer arrives.
@@ -164,11 +173,15 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   function beatAgain(): void {
     timer = setTimeout(async () => {
       beating = beat().catch((error: unknown) => {
-        if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
+        if (error instanceof AnotherServer) {
+          isReplaced = true;
+          checkLease();
+          logger.error({ err: error }, replaced);
+        } else if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
       });
       await beating;
       if (isCurrent() && beats++ % beatsPerLook === 0) await compareSettings().catch(() => undefined);
-      if (!hasLeft) beatAgain();
+      if (!hasLeft && !isReplaced) beatAgain();
     }, beatMs);
     timer.unref();
   }
@@ -191,6 +204,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   return {
     id: row.id,
     isCurrent,
+    isReplaced: () => isReplaced,
     sessions: {
       async claim(key) {
         for (let attempt = 0; attempt < maxClaims; attempt++) {
@@ -265,43 +279,110 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
 }
 
 /** Options of {@link serveAlone}. */
-export type LoneServerOptions = Pick<ClusterNodeOptions, 'store' | 'version' | 'now'> & {
-  logger: Pick<Logger, 'info' | 'error'>;
-};
+export type LoneServerOptions = Pick<ClusterNodeOptions, 'store' | 'version' | 'now' | 'logger'>;
 
 /** A server without a port for other nodes: the only one of its installation. */
 export interface LoneServer {
   /** Returns true once another server has begun to serve, after this one was without a lease for a time. */
   isReplaced(): boolean;
+  /** Returns whether this server may serve at this moment. After a pause of the process, the database is asked first. */
+  mayServe(): boolean | Promise<boolean>;
+  /** Registers a callback for the loss of all sessions: another server may have had them. @returns removes it */
+  readonly onLost: SessionOwnership['onLost'];
   /** Lets another server serve the installation. */
   leave(): Promise<void>;
 }
+
+/** Leases of lone servers by their storage: all gatehouses of this process on one storage share a lease. */
+const loneLeases = new WeakMap<NodeStore, { server: Promise<LoneServer>; holders: number }>();
 
 /**
  * Takes the lease of an installation for a server that has no port for others.
  * @throws AnotherServer if another server runs
  */
-export async function serveAlone({ store, version, now, logger }: LoneServerOptions): Promise<LoneServer> {
+export async function serveAlone(options: LoneServerOptions): Promise<LoneServer> {
+  const { store } = options;
+  const lease = loneLeases.get(store) ?? { server: beginAlone(options, forget), holders: 0 };
+  loneLeases.set(store, lease);
+  lease.holders++;
+  let isHeld = true;
+  function forget(): void {
+    if (loneLeases.get(store) === lease) loneLeases.delete(store);
+  }
+  try {
+    const server = await lease.server;
+    return {
+      ...server,
+      async leave() {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--lease.holders > 0) return;
+        forget();
+        await server.leave();
+      },
+    };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
+
+/** @param replacedNow called once another server has begun to serve */
+async function beginAlone(
+  { store, version, now, logger }: LoneServerOptions,
+  replacedNow: () => void,
+): Promise<LoneServer> {
   const row: NodeRow = {
     ...{ id: randomUUID(), address: hostname(), version, startedAt: now() },
     ...{ settingsHash: '', refusesFile: false },
   };
+  const lost = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
-  let beating: Promise<unknown> | undefined;
+  let beating: Promise<void> | undefined;
   let isReplaced = false;
   let hasLeft = false;
+  let lookedAt = 0;
+  /** Time of the end of a pause in which the lease may have ended, until a later beat has found out. */
+  let pausedUntil: number | undefined;
+  let beatEnded = Promise.withResolvers<void>();
+
+  /** Returns whether this server has the lease, as far as it knows. */
+  function isCurrent(): boolean {
+    const at = performance.now();
+    if (at - lookedAt > doubtMs) pausedUntil = at;
+    lookedAt = at;
+    return pausedUntil === undefined && !isReplaced;
+  }
+
+  function loseAll(): void {
+    logger.warn('another server has served meanwhile: the MCP sessions of this one end, and are restored if they are used');
+    for (const callback of lost) callback();
+  }
+
+  async function beat(): Promise<void> {
+    isCurrent();
+    const begunAt = performance.now();
+    try {
+      // Another server has begun to serve meanwhile, and has left.
+      if (!(await store.beat(row))) loseAll();
+      isCurrent();
+      if (pausedUntil !== undefined && pausedUntil <= begunAt) pausedUntil = undefined;
+    } catch (error) {
+      // While the database is away, no other server can begin a lease.
+      if (!(error instanceof AnotherServer)) return;
+      isReplaced = true;
+      replacedNow();
+      logger.error({ err: error }, replaced);
+      loseAll();
+    } finally {
+      beatEnded.resolve();
+      beatEnded = Promise.withResolvers<void>();
+    }
+  }
 
   function beatAgain(): void {
     timer = setTimeout(async () => {
-      // While the database is away, no other server can begin a lease.
-      beating = store.beat(row).catch((error: unknown) => {
-        if (!(error instanceof AnotherServer)) return;
-        isReplaced = true;
-        logger.error(
-          { err: error },
-          'another server has taken over: this one refuses all requests now, stop it',
-        );
-      });
+      beating = beat();
       await beating;
       if (!hasLeft && !isReplaced) beatAgain();
     }, beatMs);
@@ -309,13 +390,26 @@ export async function serveAlone({ store, version, now, logger }: LoneServerOpti
   }
 
   await beginLease(store, row, logger);
+  lookedAt = performance.now();
   beatAgain();
+  const looking = setInterval(isCurrent, fenceLookMs);
+  looking.unref();
   return {
     isReplaced: () => isReplaced,
+    mayServe() {
+      if (isCurrent() || isReplaced || hasLeft) return !isReplaced;
+      return beatEnded.promise.then(isCurrent);
+    },
+    onLost(callback) {
+      lost.add(callback);
+      return () => lost.delete(callback);
+    },
     async leave() {
       hasLeft = true;
       clearTimeout(timer);
+      clearInterval(looking);
       await beating;
+      beatEnded.resolve();
       await store.leave(row.id);
     },
   };

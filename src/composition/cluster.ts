@@ -60,6 +60,8 @@ export interface ClusterParts {
 export interface Cluster extends ReloadRelay {
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
+  /** Registers a callback for the loss of all sessions of the only process; undefined if it cannot lose them. */
+  onSessionsLost: Peers['sessions']['onLost'] | undefined;
   /** Returns the address of the client of a request, also of one that another node has forwarded. */
   findClientAddress: (request: IncomingMessage) => string;
   /**
@@ -67,15 +69,17 @@ export interface Cluster extends ReloadRelay {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Returns true once another server has taken over from this one, which has no port for others. */
+  /** Returns true once another server has taken over from this one, and not both have a port for each other. */
   isReplaced(): boolean;
   /**
    * Shows other nodes and operators the settings after a reload.
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
+  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it yet. */
   close(): Promise<void>;
+  /** Lets any other server start on the SQLite folder, once this one writes nothing any more. */
+  endServing(): void;
   /** Closes it before it has served anything: another server may start at once. */
   abandon(): Promise<void>;
 }
@@ -110,7 +114,6 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   const alone = storage.beginServing
     ? undefined
     : await serveAlone({ store: storage.nodes, version, now, logger });
-  const isReplaced = (): boolean => alone?.isReplaced() === true;
   async function close(): Promise<void> {
     await alone
       ?.leave()
@@ -118,18 +121,30 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   }
   return {
     peers: undefined,
+    onSessionsLost: alone?.onLost,
     findClientAddress,
-    serve: (listener) => (request, response) =>
-      isReplaced() && !isProbe(request) ? answerUnavailable(response) : listener(request, response),
-    isReplaced,
+    serve: (listener) => (alone ? serveIf(() => alone.mayServe(), listener) : listener),
+    isReplaced: () => alone?.isReplaced() === true,
     showReload: () => undefined,
     reloadOthers: async () => [],
     onReload: () => () => undefined,
     close,
+    endServing,
     async abandon() {
       await close();
       endServing();
     },
+  };
+}
+
+/** Wraps a listener: while this server may not serve, all requests but probes get 503. */
+function serveIf(mayServe: () => boolean | Promise<boolean>, listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const serve = (isAllowed: boolean): void =>
+      isAllowed ? listener(request, response) : answerUnavailable(response);
+    const answer = isProbe(request) || mayServe();
+    if (typeof answer === 'boolean') serve(answer);
+    else void answer.then(serve);
   };
 }
 
@@ -166,7 +181,12 @@ async function join(parts: JoiningParts): Promise<Cluster> {
   const address = `${reachedAt}:${nodePort.port}`;
   const settingsHash = hashSettings(settings, keys);
   const node = await joinCluster({ store: storage.nodes, address, version, settingsHash, now, logger });
-  await bus.join(node);
+  try {
+    await bus.join(node);
+  } catch (error) {
+    await node.leave().catch(() => undefined);
+    throw error;
+  }
   let isServing = false;
   let isClosed = false;
   const isForwarded = (request: IncomingMessage): boolean => nodePort.clientAddressOf(request) !== undefined;
@@ -202,21 +222,23 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       forward: (...request) => forwarding.forwardJudged(...request),
       hasCounted: (request) => nodePort.isJudged(request),
     },
+    onSessionsLost: undefined,
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
       const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isClosed;
       // Of several servers that are attached, one serves the other nodes.
       if (!isServing) nodePort.serve(listener, isFor, endIdle);
       isServing = true;
-      return forwarding.wrap(listener);
+      return serveIf(() => !node.isReplaced(), forwarding.wrap(listener));
     },
-    isReplaced: () => false,
+    isReplaced: node.isReplaced,
     showReload(routes) {
       if (!routes) node.show({ refusesFile: true });
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
     },
     ...relayReloads(bus, node, logger),
     close,
+    endServing,
     async abandon() {
       await close();
       endServing();

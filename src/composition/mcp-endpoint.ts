@@ -57,6 +57,7 @@ export interface ServingParts
     | 'issuer'
     | 'storage'
     | 'peers'
+    | 'onSessionsLost'
     | 'bus'
     | 'access'
     | 'held'
@@ -152,6 +153,8 @@ export interface McpEndpointParts {
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
+  /** Registers a callback for the loss of the sessions of the only process; undefined if it cannot lose them. */
+  onSessionsLost: McpEndpointOptions['onSessionsLost'] | undefined;
   /** Carries messages between nodes; undefined if there is one. */
   bus: NodeBus | undefined;
   access: AccessWatch;
@@ -212,6 +215,7 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),
+    ...(parts.onSessionsLost && { onSessionsLost: parts.onSessionsLost }),
     ...(bus && {
       relays: {
         listeners: relayChanges(bus, path, 'listeners'),

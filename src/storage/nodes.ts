@@ -33,7 +33,8 @@ export const deadNodeSeconds = 86_400;
 export interface NodeStore {
   /**
    * Renews the lease of a node, with its present settings. If the lease has ended, others may have taken its sessions: a new
-   * lease begins, and its remaining sessions are released.
+   * lease begins, and its remaining sessions are released. A server without a port renews also a lease that has ended, unless
+   * another server has begun one since.
    * @returns false if a new lease has begun
    * @throws AnotherServer if a lease cannot begin beside that of another server. On SQLite, the lock of servers refuses it
    */

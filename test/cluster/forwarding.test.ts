@@ -351,6 +351,11 @@ describe('the port for other nodes', () => {
     expect(served).toBe(0);
   });
 
+  it('leaves it to the other nodes to close idle connections, which they do after half a minute', async () => {
+    const { server } = await openPort(() => undefined);
+    expect(server.keepAliveTimeout).toBeGreaterThan(30_000);
+  });
+
   it('ends a session for another node, unless it is in use', async () => {
     let served = 0;
     const nodePort = await openPort(() => void served++, ['idle']);

@@ -1,36 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { joinCluster } from '../../src/cluster/node.ts';
+import { joinCluster, serveAlone } from '../../src/cluster/node.ts';
 import type { NodeStore } from '../../src/storage/nodes.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
-import { StorageUnavailable } from '../../src/storage/storage.ts';
+import { AnotherServer, StorageUnavailable } from '../../src/storage/storage.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { session, wide } from '../storage/contract/mcp-session.ts';
 import { settled } from '../storage/contract/nodes.ts';
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** A store of nodes in a real database, which a test can cut off. */
+/** A store of nodes in a real database, which a test can cut off, or in which another server has taken over. */
 async function startStore(...keys: string[]) {
   const file = `${testFolder()}/gatehouse.db`;
   const storage = openSqliteStorage(file);
   onTestFinished(() => storage.close());
   for (const key of keys) await storage.mcpSessions.open(session(key), wide);
-  const line = { isCut: false, isSilent: false, silence: Promise.withResolvers<boolean>() };
+  const line = {
+    ...{ isCut: false, isSilent: false, hasRival: false },
+    silence: Promise.withResolvers<boolean>(),
+  };
   const store: NodeStore = {
     ...storage.nodes,
     beat(node) {
       if (line.isSilent) return line.silence.promise;
+      if (line.hasRival) return Promise.reject(new AnotherServer('web-2', 'its lease'));
       return line.isCut ? Promise.reject(new Error('cut off')) : storage.nodes.beat(node);
     },
   };
   return { store, line, storage, file };
 }
 
-async function join(store: NodeStore, address: string, settingsHash = settled.settingsHash) {
+function createTestLogger() {
   const warnings: unknown[] = [];
-  const logger = { info: () => undefined, warn: (...line: unknown[]) => void warnings.push(line) };
+  const note = (...line: unknown[]): void => void warnings.push(line);
+  return { logger: { info: () => undefined, warn: note, error: note }, warnings };
+}
+
+async function join(store: NodeStore, address: string, settingsHash = settled.settingsHash) {
+  const { logger, warnings } = createTestLogger();
   const node = await joinCluster({ store, address, version: '1', settingsHash, now, logger });
   onTestFinished(() => node.leave().catch(() => undefined));
   return { node, warnings };
@@ -179,6 +188,23 @@ describe('a node', () => {
     expect(node.sessions.holds('s')).toBe(true);
   });
 
+  it('in whose place a server without a port serves gives up all sessions, says so, and begins no lease again', async () => {
+    const { store, line, storage } = await startStore('s');
+    const { node, warnings } = await join(store, '10.0.0.1:1');
+    await node.sessions.claim('s');
+    let isLost = false;
+    node.sessions.onLost(() => {
+      isLost = true;
+    });
+    expect(node.isReplaced()).toBe(false);
+    line.hasRival = true;
+    await expect.poll(() => node.isReplaced(), { timeout: 4_000 }).toBe(true);
+    expect([node.isCurrent(), node.sessions.holds('s'), isLost]).toEqual([false, false, true]);
+    expect(JSON.stringify(warnings)).toContain('another server has taken over');
+    line.hasRival = false;
+    await expect.poll(() => storage.nodes.list(), { timeout: 8_000 }).toEqual([]);
+  });
+
   it('begins no new lease by a beat that was under way when it left', async () => {
     const { store, storage } = await startStore();
     const beats = Promise.withResolvers<void>();
@@ -253,5 +279,49 @@ describe('a node', () => {
       )
       .toBeGreaterThan(1);
     expect((await storage.nodes.listAll()).find(({ id }) => id === node.id)?.settingsHash).toBe('new');
+  });
+});
+
+describe('a server without a port for others', () => {
+  async function start(store: NodeStore) {
+    const { logger, warnings } = createTestLogger();
+    const alone = await serveAlone({ store, version: '1', now, logger });
+    onTestFinished(() => alone.leave().catch(() => undefined));
+    let losses = 0;
+    alone.onLost(() => losses++);
+    return { alone, warnings, losses: () => losses };
+  }
+
+  it('that was paused serves nothing before the database has said that it still has its lease', async () => {
+    const { store, line } = await startStore();
+    const { alone, losses } = await start(store);
+    expect(alone.mayServe()).toBe(true);
+    line.isSilent = true;
+    // As a process that was stopped: its clock has moved on, and no timer has run.
+    const until = performance.now() + 2_500;
+    while (performance.now() < until);
+    const answer = alone.mayServe();
+    expect(answer).toBeInstanceOf(Promise);
+    line.silence.resolve(true);
+    expect([await answer, alone.mayServe(), losses()]).toEqual([true, true, 0]);
+  });
+
+  it('loses its sessions if another one has served since its last beat, and serves on', async () => {
+    const { store, file } = await startStore();
+    const { alone, losses } = await start(store);
+    const db = new Database(file);
+    onTestFinished(() => void db.close());
+    db.exec('DELETE FROM nodes');
+    await expect.poll(losses, { timeout: 4_000 }).toBe(1);
+    expect([alone.mayServe(), alone.isReplaced()]).toEqual([true, false]);
+  });
+
+  it('loses its sessions once another one serves, says so, and serves nothing any more', async () => {
+    const { store, line } = await startStore();
+    const { alone, losses, warnings } = await start(store);
+    line.hasRival = true;
+    await expect.poll(() => alone.isReplaced(), { timeout: 4_000 }).toBe(true);
+    expect([alone.mayServe(), losses()]).toEqual([false, 1]);
+    expect(JSON.stringify(warnings)).toContain('another server has taken over');
   });
 });

@@ -74,7 +74,7 @@ describe('the nodes of an installation', () => {
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
   });
 
-  it('on one SQLite folder are refused unless each has a port for the others, and until the storage of the other is closed (FA-37)', async () => {
+  it('on one SQLite folder are refused unless each has a port for the others, and until the other has ended (FA-37)', async () => {
     const folder = testFolder();
     const alone = await compose({}, {}, folder);
     for (const cluster of [{}, { port: 0 }])
@@ -83,12 +83,12 @@ describe('the nodes of an installation', () => {
       );
     await alone.composed.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    await alone.storage.close();
-    const next = await compose({ port: 0 }, {}, folder);
+    alone.composed.endServing();
+    const next = await composeOn(alone.storage, { cluster: { port: 0 } });
     const beside = await compose({ port: 0 }, {}, folder);
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    await next.composed.close();
-    await next.storage.close();
+    await next.close();
+    await alone.storage.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
     await beside.composed.close();
     await beside.storage.close();
@@ -116,6 +116,18 @@ describe('the nodes of an installation', () => {
     await open({});
   });
 
+  it('of one process on one PostgreSQL storage are the only server together, until the last of them has closed', async () => {
+    const url = await server().createDatabase();
+    const [storage, other] = [await openPostgresStorage({ url }), await openPostgresStorage({ url })];
+    onTestFinished(() => Promise.all([storage, other].map((each) => each.close())).then(() => undefined));
+    const [first, second] = await Promise.all([composeOn(storage, {}), composeOn(storage, {})]);
+    for (let times = 0; times < 2; times++) await first.close();
+    await expect(composeOn(other, {})).rejects.toThrow(/Another server/);
+    await second.close();
+    await composeOn(other, {});
+    await expect(composeOn(storage, {})).rejects.toThrow(/Another server/);
+  });
+
   it('on PostgreSQL start after one that was killed, once its lease is over', async () => {
     const storage = await openPostgresStorage({ url: await server().createDatabase() });
     onTestFinished(() => storage.close());
@@ -126,11 +138,14 @@ describe('the nodes of an installation', () => {
     expect(performance.now() - begunAt).toBeGreaterThan(leaseSeconds * 1000 - 1_000);
   });
 
-  it('without a port refuse requests once another server has taken over, and probes say so', async () => {
+  it.each([
+    ['without a port', {}],
+    ['with a port', { port: 0 }],
+  ])('%s refuse requests once a server without one has taken over, and probes say so', async (_, cluster) => {
     const url = await server().createDatabase();
     const storage = await openPostgresStorage({ url });
     onTestFinished(() => storage.close());
-    const alone = await composeOn(storage, {});
+    const alone = await composeOn(storage, { cluster });
     const http = createServer(alone.serve((_, response) => void response.end('served')));
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void http.close());
@@ -152,6 +167,18 @@ describe('the nodes of an installation', () => {
     const cut = { beat: () => Promise.reject(new Error('cut off')) };
     await expect(compose({ port }, {}, folder, cut)).rejects.toThrow('cut off');
     await expect(compose({ port }, {}, folder)).resolves.toBeDefined();
+  });
+
+  it('leave again if they cannot find out which messages they have missed', async () => {
+    const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
+    onTestFinished(() => storage.close());
+    const nodeMessages = {
+      ...storage.nodeMessages,
+      lastPosition: () => Promise.reject(new Error('cut off')),
+    };
+    const joining = composeOn({ ...storage, nodeMessages }, { cluster: { port: 0 } });
+    await expect(joining).rejects.toThrow('cut off');
+    expect(await storage.nodes.list()).toEqual([]);
   });
 
   it('need the variable that is to hold their address', async () => {

@@ -23,6 +23,16 @@ export interface Balancer {
 /** Maximum number of ports that a request is tried at. */
 const maxTries = 5;
 
+/**
+ * Returns the headers of a response without those of its connection (RFC 9110 section 7.6.1): clients would rely on the
+ * keep-alive timeout of the node, which is longer than that of the balancer.
+ */
+function endToEndHeaders({ rawHeaders }: IncomingMessage): string[] {
+  return rawHeaders.filter((_, at) => !ofConnection.has((rawHeaders[at - (at % 2)] ?? '').toLowerCase()));
+}
+
+const ofConnection = new Set(['connection', 'keep-alive']);
+
 /** Starts a balancer on loopback. */
 export async function startBalancer(): Promise<Balancer> {
   const ports: number[] = [];
@@ -50,7 +60,7 @@ export async function startBalancer(): Promise<Balancer> {
       else send();
     });
     outgoing.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+      response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer));
       response.flushHeaders();
       pipeline(answer, response, () => undefined);
     });

@@ -29,6 +29,7 @@ export type RefusalReason =
   | 'initialize_too_large'
   | 'session_missing'
   | 'session_unknown'
+  | 'session_moves'
   | 'event_unknown'
   | 'protocol_version_unknown'
   | 'too_many_sessions'
@@ -53,6 +54,9 @@ export interface Refusal {
 
 /** The refusal of everything while the server stops. */
 export const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
+
+/** The refusal of requests for a session that this process has released: it is served again in a moment, here or elsewhere. */
+export const sessionMoves: Refusal = { reason: 'session_moves', headers: { 'Retry-After': '1' } };
 
 /** The refusal of calls beyond those a principal may have running. */
 export const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
@@ -194,6 +198,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 404,
     code: -32001,
     message: 'There is no such session. Start a new one with initialize.',
+  },
+  session_moves: {
+    status: 503,
+    code: -32000,
+    message: 'This session is moving to another process. Nothing was done; try again in a second.',
   },
   event_unknown: {
     status: 400,

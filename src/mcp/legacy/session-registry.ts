@@ -38,6 +38,8 @@ export interface SessionRegistryOptions {
   inUse?: SessionsInUse;
   /** Settles which node serves a session; without it this process is the only one. */
   ownership?: SessionOwnership;
+  /** As of the ownership, for a process that is the only one, and whose place another one may have taken for a time. */
+  onLost?: SessionOwnership['onLost'];
   /** The endpoint's public URL. */
   url: URL;
   /** Milliseconds that a POST waits for its responses before it becomes a stream. */
@@ -54,6 +56,11 @@ export type OpenedSession =
   | { error: JsonRpcError }
   | { reason: 'too_many_sessions' | 'sessions_exhausted' };
 
+/** A session cannot be restored because this process stops. Another process, or the next one, restores it. */
+export class SessionMoves extends Error {
+  override name = 'SessionMoves';
+}
+
 /** The sessions of an endpoint: those in use in memory, all of them in the storage. */
 export interface SessionRegistry {
   /** Sends the server `initialize`, and opens a session for the sender (T-144). */
@@ -61,7 +68,7 @@ export interface SessionRegistry {
   /**
    * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
    * restored from the storage. Each use extends its lifetime.
-   * @throws ServedElsewhere if another process has it
+   * @throws ServedElsewhere if another process has it; SessionMoves if this process stops
    */
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
@@ -72,7 +79,10 @@ export interface SessionRegistry {
   sweep(): Promise<void>;
   /** Returns whether this process holds a session, by its id. */
   holds(id: string): boolean;
-  /** Ends the sessions' own streams. Sessions without running calls are released to other processes, if there are any. */
+  /**
+   * Ends the sessions' own streams. Sessions without running calls are released to other processes, if there are any.
+   * None is restored any more.
+   */
   drain(): void;
   /** Returns the number of sessions this process holds. */
   held(): number;
@@ -102,7 +112,7 @@ const evictionMs = 5_000;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
-  const { inUse = createSessionsInUse(), ownership } = options;
+  const { inUse = createSessionsInUse(), ownership, onLost = ownership?.onLost } = options;
   const store = ownership ? noticeLoss(options.store, (key) => lose(key)) : options.store;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
@@ -112,6 +122,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const restoring = new Map<string, Promise<Session | undefined>>();
   /** Keys of sessions that are being ended for new ones. Parallel requests end different sessions. */
   const evicting = new Set<string>();
+  let isStopping = false;
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
     const client = clientOfPrincipal(stored.principal);
@@ -136,10 +147,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
   /** Sessions whose servers are being closed, by their keys: they are restored afterwards. */
   const releasing = new Map<string, Promise<void>>();
-  const release = async (session: Session): Promise<void> => {
+  const release = async (session: Session, isOver = false): Promise<void> => {
     if (held.get(session.id) === session) held.delete(session.id);
     const closing = session
-      .end()
+      .end(isOver)
       .catch((error: unknown) => {
         logger.warn({ err: error }, 'an MCP server failed to close');
       })
@@ -155,7 +166,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     await store.end(key).finally(() => ending.delete(key));
   };
   const end = async (session: Session): Promise<void> => {
-    await Promise.all([release(session), forget(session.key)]);
+    await Promise.all([release(session, true), forget(session.key)]);
   };
 
   const heldByKey = (key: string): Session | undefined =>
@@ -199,15 +210,20 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       );
     } catch (error) {
       ownership?.release(key);
-      throw error;
+      throw isStopping ? new SessionMoves() : error;
     }
     let isThere = false;
     try {
       isThere = (await store.find(key)) !== undefined && !ending.has(key);
     } finally {
-      if (!isThere) await release(session);
+      if (!isThere) await release(session, true);
     }
-    if (!isThere || session.isEnded) return undefined;
+    if (!isThere) return undefined;
+    if (isStopping) {
+      await release(session);
+      throw new SessionMoves();
+    }
+    if (session.isEnded) return undefined;
     if (ownership && !ownership.holds(key)) {
       // The lease of this process has ended meanwhile.
       await release(session);
@@ -220,6 +236,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
+    if (isStopping) throw new SessionMoves();
     // Parallel requests restore a session once. The principal is a part of the name, so that nobody waits for the
     // session of another principal.
     const name = `${id} ${principalKey(authInfo)}`;
@@ -282,7 +299,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
   const forgetRegistry = inUse.add(noteUse);
   const stopListening = [
-    ownership?.onLost(() => {
+    onLost?.(() => {
       for (const session of [...held.values()]) void release(session);
     }),
     ownership?.onEndIdle(async (key) => {
@@ -302,7 +319,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     const ended = new Set(await store.sweep({ ...bounds, keep }));
     const isOver = (session: Session): boolean =>
       ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
-    await Promise.all(sessions.filter(isOver).map(release));
+    await Promise.all(sessions.filter(isOver).map((session) => release(session, ended.has(session.key))));
   };
   const sweeper = setInterval(() => {
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
@@ -316,7 +333,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     store,
     held: () => [...held.values()].map(({ key }) => key),
     onGone: (keys) => {
-      for (const session of [...held.values()]) if (keys.has(session.key)) void release(session);
+      for (const session of [...held.values()]) if (keys.has(session.key)) void release(session, true);
     },
     logger,
   });
@@ -387,18 +404,20 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     held: () => held.size,
     holds: (id) => held.has(id),
     drain() {
+      isStopping = true;
       for (const { streams } of held.values()) streams.release();
       if (!ownership) return;
       releaseQuiet();
       draining = setInterval(releaseQuiet, drainLookMs);
     },
     async close() {
+      isStopping = true;
       clearInterval(draining);
       clearInterval(sweeper);
       unwatch();
       forgetRegistry();
       for (const stop of stopListening) stop?.();
-      await Promise.all([...held.values()].map(release));
+      await Promise.all([...held.values()].map((session) => release(session)));
     },
   };
 }

@@ -49,6 +49,7 @@ export class SessionStreams {
   readonly #firstWaitingPosition = Date.now();
   #waitingPosition = this.#firstWaitingPosition;
   #openCount = 0;
+  #isEnded = false;
 
   constructor({ log, access, protocolVersion, isRestored }: SessionStreamsOptions) {
     this.#log = log;
@@ -133,7 +134,8 @@ export class SessionStreams {
     await live?.settled();
     // An event without an id is not stored.
     held.flush(listener, (id) => id === undefined || (parseEventId(id)?.position ?? 0) > last);
-    if (!held.isWhole) {
+    // A client whose session has moved meanwhile comes back, and reaches the process that has it.
+    if (!held.isWhole || (isOwn && this.#isEnded)) {
       listener.end();
       return undefined;
     }
@@ -144,8 +146,11 @@ export class SessionStreams {
       if (own.name !== name && this.#isPrimed) own.prime();
       await this.#sendWaiting(own);
     } else if (live && this.#begun.has(name)) live.attach(listener);
-    else if (live) listener.end();
-    else await this.#answerOwed(listener, name, owed, last);
+    else if (live) {
+      // Its last responses may still wait for the log.
+      await live.settled();
+      listener.end();
+    } else await this.#answerOwed(listener, name, owed, last);
     return undefined;
   }
 
@@ -156,6 +161,7 @@ export class SessionStreams {
 
   /** Ends all of them. */
   end(): void {
+    this.#isEnded = true;
     this.#own?.finish();
     for (const stream of this.#begun.values()) stream.finish();
     this.#begun.clear();

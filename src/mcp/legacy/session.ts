@@ -6,7 +6,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { SessionChange } from '../../storage/mcp-sessions.ts';
 import { type Exchange, type Posted, toWebRequest } from '../http/exchange.ts';
 import type { CallLimit, Deadlines } from '../http/limits.ts';
-import { type Refusal, tooManyCalls } from '../http/refusal.ts';
+import { type Refusal, sessionMoves, tooManyCalls } from '../http/refusal.ts';
 import type { Conversation, Listener, McpLike, Message, RequestMessage, Sender } from '../protocol.ts';
 import { heldBytesError } from '../sdk/json-rpc-errors.ts';
 import type { SessionStream, SessionStreams } from './session-streams.ts';
@@ -68,6 +68,7 @@ export class Session implements Listener {
   #conversation: Conversation | undefined;
   #isInitialized: boolean;
   #isEnded = false;
+  #isOver = false;
 
   constructor(options: SessionOptions) {
     this.id = options.id;
@@ -87,9 +88,15 @@ export class Session implements Listener {
     this.#isInitialized = options.isInitialized;
   }
 
-  /** True if the server or the client ended it. It accepts no further messages. */
+  /** True if it has ended in this process. It accepts no further messages. */
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** Refusal of requests that were on their way when it ended; undefined until then. */
+  get refusal(): Refusal | undefined {
+    if (!this.#isEnded) return undefined;
+    return this.#isOver ? { reason: 'session_unknown' } : sessionMoves;
   }
 
   /** True if a request runs. */
@@ -124,7 +131,7 @@ export class Session implements Listener {
 
   /** Takes the messages of a POST. An id in use is rejected, so that no response is lost (T-142). */
   post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
-    if (this.#isEnded) return { reason: 'session_unknown' };
+    if (this.refusal) return this.refusal;
     const waiting = new Map<RequestId, RequestMessage>();
     for (const request of messages.requests) {
       const { id } = request;
@@ -168,9 +175,13 @@ export class Session implements Listener {
     this.#onEnded();
   }
 
-  /** Ends it: running calls are cancelled and its streams closed. */
-  async end(): Promise<void> {
+  /**
+   * Ends it in this process: running calls are cancelled and its streams closed.
+   * @param isOver true if no process restores it from the storage
+   */
+  async end(isOver: boolean): Promise<void> {
     this.#isEnded = true;
+    this.#isOver ||= isOver;
     const posts = new Set(this.#running.values());
     this.#calls.end(this.principal, this.#running.size);
     this.#running.clear();

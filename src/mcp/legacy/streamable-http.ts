@@ -2,13 +2,13 @@ import { principalKey } from '../../oauth/auth-info.ts';
 import { headerOf } from '../http/dispatch.ts';
 import { type Exchange, type Posted, type Serve, toWebRequest } from '../http/exchange.ts';
 import type { CallLimit } from '../http/limits.ts';
-import { type Refusal, tooManyCalls } from '../http/refusal.ts';
+import { type Refusal, sessionMoves, tooManyCalls } from '../http/refusal.ts';
 import { legacyRevisions, revisionWithBatches } from '../protocol.ts';
 import { readInitialize } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { NotRestored } from './restore.ts';
 import type { Session } from './session.ts';
-import type { SessionRegistry } from './session-registry.ts';
+import { SessionMoves, type SessionRegistry } from './session-registry.ts';
 import { parseEventId } from './session-streams.ts';
 
 /** Parts of the transport. */
@@ -87,6 +87,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
       session = await sessions.use(String(id), exchange.authInfo);
     } catch (error) {
       if (error instanceof NotRestored) return answerNotRestored(error, exchange, posted);
+      if (error instanceof SessionMoves) return sessionMoves;
       throw error;
     }
     if (!session) return { reason: 'session_unknown' };
@@ -96,7 +97,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
       const lacked = await gate.check(posted.messages, exchange.authInfo, session.server);
       return lacked ?? session.post(exchange, posted);
     }
-    if (exchange.method === 'GET') return openStream(session, exchange);
+    if (exchange.method === 'GET') return session.refusal ?? openStream(session, exchange);
     await sessions.end(session);
     exchange.reply.empty(200);
     return undefined;

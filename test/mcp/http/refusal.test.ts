@@ -33,6 +33,7 @@ const table: [RefusalReason, number, number][] = [
   ['initialize_too_large', 400, -32602],
   ['session_missing', 400, -32000],
   ['session_unknown', 404, -32001],
+  ['session_moves', 503, -32000],
   ['event_unknown', 400, -32000],
   ['protocol_version_unknown', 400, -32000],
   ['too_many_sessions', 429, -32000],

@@ -140,6 +140,82 @@ describe('a session of one of several processes', () => {
   });
 });
 
+/** A session whose next request with another grant waits in the storage, until a test lets it go on. */
+async function startWaitingRequest(method: 'GET' | 'POST') {
+  const { peers, asked } = startPeers();
+  const [waits, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const gate = await startGate({
+    ...{ source: createSlowServer().source, peers },
+    wrapStore: (store) => ({
+      ...store,
+      async change(key, change) {
+        if (change.grantHash !== undefined) {
+          waits.resolve();
+          await goOn.promise;
+        }
+        return store.change(key, change);
+      },
+    }),
+  });
+  const session = await gate.initialize(gate.issue('ann', { grantId: 'first' }));
+  const token = gate.issue('ann', { grantId: 'second' });
+  const headers = inSession(session);
+  const answering = gate.send(token, { method, headers, ...(method === 'POST' && { json: ping() }) });
+  await waits.promise;
+  return { gate, token, headers, asked, answering, goOn: goOn.resolve };
+}
+
+describe('a request that is on its way when its session ends at this process', () => {
+  it.each(['GET', 'POST'] as const)(
+    'is told to come back, if the session moves as this process stops: %s',
+    async (method) => {
+      const { gate, asked, answering, goOn } = await startWaitingRequest(method);
+      const closing = gate.close(1_000);
+      await expect.poll(() => asked).toEqual(['release']);
+      goOn();
+      const answer = await answering;
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      await closing;
+    },
+  );
+
+  it('is told to come back, if the session is still being restored as this process stops', async () => {
+    const { peers, lose } = startPeers();
+    const { source } = createSlowServer();
+    const [waits, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let made = 0;
+    const slow: ServerSource = {
+      sharing: 'each',
+      async create(context) {
+        if (made++ > 0) {
+          waits.resolve();
+          await goOn.promise;
+        }
+        return source.create(context);
+      },
+    };
+    const gate = await startGate({ source: slow, peers });
+    const token = gate.issue('ann');
+    const headers = inSession(await gate.initialize(token));
+    lose();
+    const answering = gate.send(token, { json: ping(), headers });
+    await waits.promise;
+    const closing = gate.close();
+    goOn.resolve();
+    const answer = await answering;
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    await closing;
+  });
+
+  it('is told that there is no such session, if its client has ended it', async () => {
+    const { gate, token, headers, answering, goOn } = await startWaitingRequest('POST');
+    expect((await gate.send(token, { method: 'DELETE', headers })).status).toBe(200);
+    goOn();
+    expect((await answering).status).toBe(404);
+    expect((await gate.send(token, { json: ping(), headers })).status).toBe(404);
+  });
+});
+
 describe('a new session beyond the number that a client may have', () => {
   const limits = { ...defaultSessionLimits, maxPerPrincipal: 1 };
 

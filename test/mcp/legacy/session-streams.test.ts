@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { defaultSessionLimits, startGate } from '../support/gate.ts';
 import { createTalkingServer, inSession, openStream, ping, post, work } from '../support/talking-server.ts';
 
@@ -96,6 +98,58 @@ describe('a stream that broke off', () => {
     expect(late.map(({ message }) => message?.id)).toEqual([7]);
     const over = await openStream(gate, token, session, events.at(-1)?.id);
     expect([over.response.status, await over.rest()]).toEqual([204, []]);
+  });
+
+  it('ends after its last response, although a remote database stores that later (B3-09)', async () => {
+    const [speak, finish, appended, stored] = [1, 2, 3, 4].map(() => Promise.withResolvers<void>());
+    const create = (): McpServer => {
+      const server = new McpServer({ name: 'steps', version: '1.0.0' }, { capabilities: { logging: {} } });
+      server.registerTool('steps', { inputSchema: z.object({}) }, async (_input, { mcpReq }) => {
+        const say = (data: string) =>
+          mcpReq.notify({ method: 'notifications/message', params: { level: 'error', data } });
+        await say('begun');
+        await speak?.promise;
+        await say('halfway');
+        await finish?.promise;
+        return { content: [] };
+      });
+      return server;
+    };
+    let isRead = false;
+    const gate = await startGate({
+      source: { sharing: 'each', create },
+      wrapStore: (store) => ({
+        ...store,
+        isRemote: true,
+        async append(...written) {
+          if (isRead) {
+            appended?.resolve();
+            await stored?.promise;
+          }
+          return store.append(...written);
+        },
+        async resume(...read) {
+          const kept = await store.resume(...read);
+          isRead = true;
+          speak?.resolve();
+          await appended?.promise;
+          return kept;
+        },
+      }),
+    });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const call = { ...work(0), params: { name: 'steps', arguments: {} } };
+    const stream = await post(gate, token, session, call);
+    const begun = await stream.until(({ method }) => method === 'notifications/message');
+    stream.leave();
+    const resumed = await openStream(gate, token, session, begun.id);
+    finish?.resolve();
+    // Its response is behind that of the call.
+    await gate.call(token, session, 'ping', {}, 8);
+    stored?.resolve();
+    const events = await resumed.rest();
+    expect(events.map(({ message }) => message?.params?.data ?? message?.id)).toEqual(['halfway', 7]);
   });
 
   it.each(['anything', 'own-none/1', '../x/1', '', 'waiting/0'])(

@@ -29,17 +29,18 @@ export interface ProcessNodes {
   folder: string;
   /** Variables that hold the URL of the database and the master key. */
   env: { DATABASE_URL: string; MASTER_KEY: string };
-  /** Writes a config file for a node and returns its path. */
-  writeConfig(): string;
+  /** Writes a config file for a node and returns its path. @param more settings over those of the nodes */
+  writeConfig(more?: object): string;
   /**
    * Runs a node, which may not have started yet.
    * @param main entry of the command line; default is that of this program
+   * @param more settings over those of the nodes
    */
-  run(main?: string): Program;
+  run(main?: string, more?: object): Program;
   /** Waits until a node serves, and adds it to the balancer. */
   join(program: Program): Promise<ProcessNode>;
   /** Runs a node and waits until it serves. */
-  start(main?: string): Promise<ProcessNode>;
+  start(main?: string, more?: object): Promise<ProcessNode>;
 }
 
 /**
@@ -63,7 +64,7 @@ export async function prepareNodes(
   const env = { DATABASE_URL: database, MASTER_KEY: generateMasterKey() };
   const nodes: ProcessNodes = {
     ...{ balancer, url: balancer.url, mcpUrl: `${balancer.url}/mcp`, database, folder, env },
-    writeConfig() {
+    writeConfig(more = {}) {
       const config = join(testFolder(), 'gatehouse.json');
       writeFileSync(
         config,
@@ -74,12 +75,13 @@ export async function prepareNodes(
           cluster: { port: 0 },
           dangerously: { trustOtherPorts: true },
           ...settings,
+          ...more,
         }),
       );
       return config;
     },
-    run(main = commandLine) {
-      const program = runProgram(main, ['serve', '--config', nodes.writeConfig(), '--json'], {
+    run(main = commandLine, more = {}) {
+      const program = runProgram(main, ['serve', '--config', nodes.writeConfig(more), '--json'], {
         ...{ input: '', env },
       });
       onTestFinished(() => program.stop());
@@ -94,7 +96,7 @@ export async function prepareNodes(
       balancer.ports.push(port);
       return { program, port, password: firstAccount?.generatedPassword };
     },
-    start: (main) => nodes.join(nodes.run(main)),
+    start: (main, more) => nodes.join(nodes.run(main, more)),
   };
   return nodes;
 }

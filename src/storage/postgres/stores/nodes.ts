@@ -23,11 +23,13 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
       // Outside the order of writes: a long write of one node must not end the leases of all.
       const renewed = await db.run(
         `UPDATE nodes SET beat_at = clock_timestamp(), settings_hash = $2, refuses_file = $3
-           FROM commit_order WHERE nodes.id = $1 AND ${isAlive} AND min_reader <= $4::integer`,
+           FROM commit_order WHERE nodes.id = $1 AND (${isAlive} OR NOT ${hasPort}) AND min_reader <= $4::integer`,
         [id, settingsHash, refusesFile, programSchema()],
       );
       if (renewed === 1) return true;
       await writer.write(async (tx) => {
+        // Before the look: a server without a port that renews its lease at this moment is alive, or finds its row gone.
+        tx.send(`DELETE FROM nodes WHERE id <> $1 AND NOT (${hasPort} OR ${isAlive})`, [id]);
         const rival = await tx.row<{ address: string; lease: string }>(
           `SELECT address, id || ' ' || beat_at AS lease FROM nodes
              WHERE ${isAlive} AND id <> $1 AND NOT (${hasPort} AND $2) ORDER BY beat_at DESC LIMIT 1`,

@@ -31,12 +31,14 @@ export interface Sent {
 
 /**
  * Node takes one new connection in a turn of its event loop, so a server that is kept busy on a thousand of them takes
- * minutes for the next ones. Calls share some; streams, and answers that calls wait for, never wait behind calls.
+ * minutes for the next ones. Calls share some; streams, and answers that calls wait for, never wait behind calls. Idle
+ * connections end before the server closes them, after five seconds at the earliest.
  */
+const keptFor = { keepAlive: true, timeout: 4_000 };
 const agents = {
-  calls: new Agent({ keepAlive: true, maxSockets: 128 }),
-  answers: new Agent({ keepAlive: true, maxSockets: 32 }),
-  streams: new Agent({ keepAlive: true }),
+  calls: new Agent({ ...keptFor, maxSockets: 128 }),
+  answers: new Agent({ ...keptFor, maxSockets: 32 }),
+  streams: new Agent(keptFor),
 };
 
 /** Ends all connections that were kept. */
@@ -69,6 +71,7 @@ function sendOnce(sent: Sent): Promise<{ status: number; headers: IncomingHttpHe
   const agent = agents[among];
   const text = body === undefined ? undefined : JSON.stringify(body);
   const breakOff = sent.signal ? { signal: sent.signal } : {};
+  let hasBegun = false;
   return new Promise((resolve, reject) => {
     const headers: Record<string, string | number> = {
       accept: 'application/json, text/event-stream',
@@ -81,6 +84,7 @@ function sendOnce(sent: Sent): Promise<{ status: number; headers: IncomingHttpHe
       { host: '127.0.0.1', port, method, path, headers, agent, ...breakOff },
       (response) => {
         const { statusCode = 0 } = response;
+        hasBegun = true;
         if (statusCode === 503 && sentAgain !== undefined) {
           response.on('end', () => resolve({ status: statusCode, headers: response.headers })).resume();
           return;
@@ -93,7 +97,13 @@ function sendOnce(sent: Sent): Promise<{ status: number; headers: IncomingHttpHe
         else readJson(response, sent);
       },
     );
-    asked.on('error', reject).end(text);
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      // The server closed the connection while it was idle, and has read nothing of the request. Browsers send it again, too.
+      if (isClosed && asked.reusedSocket && !hasBegun) resolve(sendOnce(sent));
+      else reject(error);
+    });
+    asked.end(text);
   });
 }
 

@@ -68,6 +68,24 @@ it('a server without a port for others is refused beside any other, and any othe
   await nodes.beat(node('alone', 'web-1'));
 });
 
+it('a server without a port renews a lease that has ended, unless another server has begun one since', async () => {
+  const url = await server().createDatabase();
+  const storage = await openPostgresStorage({ url });
+  onTestFinished(() => storage.close());
+  const { nodes } = storage;
+  const other = await connectTo(url);
+  const endLeases = () => other.query(`UPDATE nodes SET beat_at = beat_at - interval '6 seconds'`);
+  await nodes.beat(node('alone', 'web-1'));
+  await endLeases();
+  expect(await nodes.beat(node('alone', 'web-1'))).toBe(true);
+  for (const address of ['web-2', '10.0.0.1:1']) {
+    await endLeases();
+    await nodes.beat(node('next', address));
+    await nodes.leave('next');
+    expect(await nodes.beat(node('alone', 'web-1'))).toBe(false);
+  }
+});
+
 it('messages count as incomplete once after a failover, although their positions go on', async () => {
   const url = await server().createDatabase();
   const storage = await openPostgresStorage({ url });
