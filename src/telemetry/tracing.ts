@@ -12,25 +12,18 @@ import {
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
-import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { BackendTracer } from '../gateway/index.ts';
 import type { CallEnding, CallTracer } from '../mcp/index.ts';
-import type { Logger } from '../observability/logger.ts';
 import { formatTraceContext, type TraceContext } from '../observability/trace-context.ts';
+import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 /**
  * Names of attributes: the semantic conventions for MCP, version 1.41.0, and our own. Those of `mcp` and `gen_ai` are in
@@ -59,17 +52,6 @@ const toolError = 'tool_error';
 /** Longest name and id in a span, in characters: clients choose them. */
 const maxLength = 128;
 
-/** Longest wait for the last spans when the server stops, in milliseconds. */
-const lastExportMs = 2000;
-
-/** Options of {@link startTracing}. */
-export interface TracingOptions {
-  /** Environment variables of this process. The exporter reads its own (`OTEL_EXPORTER_OTLP_…`) from the process. */
-  environment: Readonly<Record<string, string | undefined>>;
-  version: string;
-  logger: Pick<Logger, 'warn' | 'info'>;
-}
-
 /** Traces of calls. */
 export interface Tracing {
   /** Returns the tracer of the calls of a route. */
@@ -84,7 +66,7 @@ export interface Tracing {
  * Starts to trace calls: with the SDK that the process has registered, or else with an own one that sends spans to the
  * OTLP endpoint of the environment. Spans contain no arguments, results, texts of errors and resource URIs.
  */
-export function startTracing(options: TracingOptions): Tracing {
+export function startTracing(options: TelemetryOptions): Tracing {
   const { version } = options;
   const registered = trace.getTracerProvider();
   const foreign =
@@ -104,12 +86,7 @@ export function startTracing(options: TracingOptions): Tracing {
       return createBackendTracer(tracer, place);
     },
     async close() {
-      if (!own) return;
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, lastExportMs);
-      // The log has said so if the endpoint takes no spans.
-      await Promise.race([own.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
+      if (own) await shutDown(own);
     },
   };
 }
@@ -238,23 +215,18 @@ function shorten(text: string): string {
   return text.slice(0, maxLength);
 }
 
-function createProvider({ environment, version, logger }: TracingOptions): TracerProvider {
-  const resource = defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version }))
-    .merge(detectResources({ detectors: [envDetector] }));
-  const numberOf = (name: string): number | undefined => {
-    const value = Number(environment[name]);
-    return environment[name] && Number.isSafeInteger(value) && value > 0 ? value : undefined;
-  };
+function createProvider({ environment, version, logger }: TelemetryOptions): TracerProvider {
+  const exporter = new OTLPTraceExporter();
+  reportFailures(exporter, 'spans', logger);
   const processor = new BatchSpanProcessor({
-    exporter: withReports(new OTLPTraceExporter(), logger),
-    maxQueueSize: numberOf('OTEL_BSP_MAX_QUEUE_SIZE') ?? 2048,
-    maxExportBatchSize: numberOf('OTEL_BSP_MAX_EXPORT_BATCH_SIZE') ?? 512,
-    scheduledDelayMillis: numberOf('OTEL_BSP_SCHEDULE_DELAY') ?? 5000,
-    exportTimeoutMillis: numberOf('OTEL_BSP_EXPORT_TIMEOUT') ?? 30_000,
+    exporter,
+    maxQueueSize: readNumber(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048),
+    maxExportBatchSize: readNumber(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+    scheduledDelayMillis: readNumber(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000),
+    exportTimeoutMillis: readNumber(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000),
   });
   const sampler = createSampler(environment, logger);
-  return new TracerProvider({ resource, sampler, spanProcessors: [processor] });
+  return new TracerProvider({ resource: createResource(version), sampler, spanProcessors: [processor] });
 }
 
 /**
@@ -262,8 +234,8 @@ function createProvider({ environment, version, logger }: TracingOptions): Trace
  * call as sampled must not decide what we send.
  */
 function createSampler(
-  { OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: TracingOptions['environment'],
-  logger: TracingOptions['logger'],
+  { OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: TelemetryOptions['environment'],
+  logger: TelemetryOptions['logger'],
 ): Sampler {
   const kind = name.replace(/^parentbased_/, '');
   const ratio = argument ? Number(argument) : 1;
@@ -277,27 +249,4 @@ function createSampler(
         ? new TraceIdRatioBasedSampler(ratio)
         : new AlwaysOnSampler();
   return new ParentBasedSampler({ root, remoteParentSampled: root, remoteParentNotSampled: root });
-}
-
-/** Returns an exporter that logs once when the endpoint begins to fail, and once when it takes spans again. */
-function withReports(exporter: SpanExporter, logger: TracingOptions['logger']): SpanExporter {
-  let isFailing = false;
-  return {
-    export(spans, done) {
-      exporter.export(spans, (outcome) => {
-        const { error } = outcome;
-        // The error itself may quote the response of the endpoint.
-        const { code } = Object(error) as { code?: unknown };
-        if (error && !isFailing)
-          logger.warn(
-            { [typeof code === 'number' ? 'status' : 'errorCode']: code, spans: spans.length },
-            'spans are lost: the OTLP endpoint does not take them',
-          );
-        if (!error && isFailing) logger.info('the OTLP endpoint takes spans again');
-        isFailing = error !== undefined;
-        done(outcome);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-  };
 }
