@@ -38,7 +38,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
-import { composeTracing } from './composition/tracing.ts';
+import { composeTelemetry } from './composition/telemetry.ts';
 import { startUpkeep } from './composition/upkeep.ts';
 import { composeUpstreamAccess, laterAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
@@ -78,20 +78,22 @@ async function composeGatehouse(
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
   const environment = process.env;
+  const program = { environment, version: packageVersion() };
+  const metrics = createMetrics(program.version);
+  const telemetry = await composeTelemetry({ ...program, metrics, logger });
+  const { tracing } = telemetry;
+  opened.push(telemetry.close);
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);
   checkNoProxyDemanded(settings);
 
-  const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const limiters = createLimiters({ counters: storage.counters, keys, logger });
   const shared = { issuer, settings, storage, keys, auditTrail, limiters, metrics, logger, now };
   const box = createSealedBox(keys.sealing);
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
-  const program = { environment, version: packageVersion() };
   const recording = composeLedger({ ...shared, ...program });
-  const tracing = await composeTracing({ ...program, logger });
-  opened.push(recording.close, async () => tracing?.close());
+  opened.push(recording.close);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
@@ -198,9 +200,9 @@ async function composeGatehouse(
       await bond.close();
       await limiters.close();
       await recording.close();
-      await tracing?.close();
       await auditTrail.close();
       logger.info('the server has stopped');
+      await telemetry.close();
     },
   };
 }
