@@ -80,7 +80,7 @@ async function composeGatehouse(
   const environment = process.env;
   const program = { environment, version: packageVersion() };
   const metrics = createMetrics(program.version);
-  const telemetry = await composeTelemetry({ ...program, metrics, logger });
+  const telemetry = await composeTelemetry({ ...program, settings, metrics, logger });
   const { tracing } = telemetry;
   opened.push(telemetry.close);
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);

@@ -1,5 +1,6 @@
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Settings } from '../options.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
 /** Parts of {@link composeTelemetry}. */
@@ -7,6 +8,7 @@ export interface TelemetryParts {
   /** Environment variables of this process. */
   environment: Readonly<Record<string, string | undefined>>;
   version: string;
+  settings: Pick<Settings, 'trace'>;
   metrics: Pick<Metrics, 'collect'>;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
@@ -43,7 +45,7 @@ export async function composeTelemetry(parts: TelemetryParts): Promise<Telemetry
     signal: 'TRACES',
     failure: 'calls are not traced',
     packages: '@opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto',
-    start: async () => (await import('../telemetry/tracing.ts')).startTracing(parts),
+    start: async () => (await import('../telemetry/tracing.ts')).startTracing({ ...parts, ...parts.settings.trace }),
   });
   return {
     tracing,

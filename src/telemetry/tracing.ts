@@ -4,6 +4,7 @@ import {
   ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -52,6 +53,12 @@ const toolError = 'tool_error';
 /** Longest name and id in a span, in characters: clients choose them. */
 const maxLength = 128;
 
+/** Options of {@link startTracing}. */
+export interface TracingOptions extends TelemetryOptions {
+  /** `link` begins a trace for each call, with a link to the span of its client; `follow` continues that of the client. */
+  parent: 'follow' | 'link';
+}
+
 /** Traces of calls. */
 export interface Tracing {
   /** Returns the tracer of the calls of a route. */
@@ -66,8 +73,8 @@ export interface Tracing {
  * Starts to trace calls: with the SDK that the process has registered, or else with an own one that sends spans to the
  * OTLP endpoint of the environment. Spans contain no arguments, results, texts of errors and resource URIs.
  */
-export function startTracing(options: TelemetryOptions): Tracing {
-  const { version } = options;
+export function startTracing(options: TracingOptions): Tracing {
+  const { version, parent } = options;
   const registered = trace.getTracerProvider();
   const foreign =
     registered instanceof ProxyTracerProvider
@@ -76,7 +83,7 @@ export function startTracing(options: TelemetryOptions): Tracing {
   const own = foreign ? undefined : createProvider(options);
   const tracer = foreign ?? (own as TracerProvider).getTracer('mcp-gatehouse', version);
   return {
-    callsOf: (route) => createCallTracer(tracer, route),
+    callsOf: (route) => createCallTracer(tracer, route, parent),
     backendOf(route, { key, isProgram }) {
       const place = {
         [named.route]: route,
@@ -91,9 +98,9 @@ export function startTracing(options: TelemetryOptions): Tracing {
   };
 }
 
-function createCallTracer(tracer: Tracer, route: string): CallTracer {
+function createCallTracer(tracer: Tracer, route: string, rule: TracingOptions['parent']): CallTracer {
   return {
-    begin({ id, method, target, parent, authInfo, revision }) {
+    begin({ id, method, target, parent: caller, authInfo, revision }) {
       const attributes: Attributes = {
         ...describe(method, target),
         [named.jsonRpcId]: shorten(typeof id === 'string' ? id : JSON.stringify(id)),
@@ -104,7 +111,9 @@ function createCallTracer(tracer: Tracer, route: string): CallTracer {
       };
       if (revision !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(revision))
         attributes[named.revision] = revision;
-      const span = start(tracer, { method, target, attributes, kind: SpanKind.SERVER }, parent, true);
+      const remote = caller && spanContextOf(caller, true);
+      const origin = rule === 'follow' ? { parent: remote } : { link: remote };
+      const span = start(tracer, { method, target, attributes, kind: SpanKind.SERVER, ...origin });
       return {
         context: contextOf(span),
         end({ ending, requestId, notes }) {
@@ -127,7 +136,10 @@ function createBackendTracer(tracer: Tracer, place: Attributes): BackendTracer {
     begin({ method, params }, parent) {
       const target = typeof params?.name === 'string' ? params.name : undefined;
       const attributes = { ...describe(method, target), ...place };
-      const span = start(tracer, { method, target, attributes, kind: SpanKind.CLIENT }, parent, false);
+      const span = start(tracer, {
+        ...{ method, target, attributes, kind: SpanKind.CLIENT },
+        parent: spanContextOf(parent, false),
+      });
       return {
         context: contextOf(span),
         end({ result, error }, isCancelled) {
@@ -147,24 +159,28 @@ interface Begun {
   target: string | undefined;
   attributes: Attributes;
   kind: SpanKind;
+  /** Undefined for the first span of a trace. */
+  parent?: SpanContext | undefined;
+  /** A span of another trace that has caused this one. */
+  link?: SpanContext | undefined;
 }
 
-/** @param isRemote true if another process has sent the parent */
-function start(
-  tracer: Tracer,
-  { method, target, attributes, kind }: Begun,
-  parent: TraceContext | undefined,
-  isRemote: boolean,
-): Span {
+function start(tracer: Tracer, { method, target, attributes, kind, parent, link }: Begun): Span {
   const name = isNamed(method) && target !== undefined ? `${method} ${shorten(target)}` : method;
-  if (!parent) return tracer.startSpan(name, { kind, attributes }, ROOT_CONTEXT);
-  const { traceId, spanId, isSampled, tracestate } = parent;
-  const context = trace.setSpanContext(ROOT_CONTEXT, {
+  const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+  return tracer.startSpan(name, { kind, attributes, ...(link && { links: [{ context: link }] }) }, context);
+}
+
+/** @param isRemote true if another process has sent the context */
+function spanContextOf(
+  { traceId, spanId, isSampled, tracestate }: TraceContext,
+  isRemote: boolean,
+): SpanContext {
+  return {
     ...{ traceId, spanId, isRemote },
     traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
-  });
-  return tracer.startSpan(name, { kind, attributes }, context);
+  };
 }
 
 function contextOf(span: Span): TraceContext {

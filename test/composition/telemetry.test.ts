@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { composeTelemetry, isSignalWanted } from '../../src/composition/telemetry.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { parseSettings } from '../../src/options.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
@@ -38,7 +39,8 @@ describe.each(['TRACES', 'METRICS', 'LOGS'] as const)('The signal %s', (signal) 
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
       [`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`]: 'grpc',
     };
-    const parts = { environment, version: '1', metrics: createMetrics('1'), logger };
+    const settings = parseSettings({});
+    const parts = { environment, version: '1', settings, metrics: createMetrics('1'), logger };
     const { tracing, close } = await composeTelemetry(parts);
     expect(tracing).toBeUndefined();
     await close();
