@@ -59,14 +59,18 @@ interface LogLine {
   err?: unknown;
 }
 
-/** Maps a line of the log to a record. A line without a message is its own body. */
+/**
+ * Maps a line of the log to a record. E-mail addresses are left out: lines of audit events name accounts by them. If a line
+ * has no message, its members are the body, too.
+ */
 export function toLogRecord(line: string): LogRecord {
-  const { level, time, msg, traceId, spanId, err, ...members } = JSON.parse(line) as LogLine;
+  const { level, time, msg, traceId, spanId, err, ...others } = JSON.parse(line) as LogLine;
+  const members = Object.fromEntries(Object.entries(others).filter(([, value]) => !isEmail(value)));
   return {
     timestamp: new Date(time),
     severityNumber: severities[level] ?? SeverityNumber.UNSPECIFIED,
     severityText: level,
-    body: msg ?? line.trimEnd(),
+    body: msg ?? JSON.stringify(members),
     attributes: { ...members, ...(err !== undefined && describeError(err)) },
     // Without a trace, the root context: a span that runs by chance has not caused the line.
     context:
@@ -74,6 +78,10 @@ export function toLogRecord(line: string): LogRecord {
         ? ROOT_CONTEXT
         : trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.NONE }),
   };
+}
+
+function isEmail(value: unknown): boolean {
+  return typeof value === 'string' && /^[^\s@/]+@[^\s@/]+$/.test(value);
 }
 
 /** Names the members of an error by the semantic conventions for exceptions. */

@@ -80,15 +80,16 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT, the metrics', () => {
 
 describe('With OTEL_EXPORTER_OTLP_ENDPOINT, each line of the log', () => {
   /** Returns the identifying parts of a record. */
-  const keyOf = ({ at, severityText, body }: SentLog): string => JSON.stringify([at, severityText, body]);
+  const keyOf = ({ at, severityText, body, attributes: { requestId, audit } }: SentLog): string =>
+    JSON.stringify([at, severityText, requestId ?? audit ?? body]);
 
   it('is sent once, from the start of the server to its end', async () => {
     const other = await startGatehouse({ log: { level: 'debug' } });
     await fetch(`${other.url}/healthz`);
     await other.stop();
     const printed = other.log.map((line) => {
-      const { time, level, msg = line.trimEnd() } = JSON.parse(line);
-      return JSON.stringify([Date.parse(time), level, msg]);
+      const { time, level, requestId, audit, msg } = JSON.parse(line);
+      return JSON.stringify([Date.parse(time), level, requestId ?? audit ?? msg]);
     });
     expect(printed.some((line) => line.includes('the server has stopped'))).toBe(true);
     const sent = receiver.logs.map(keyOf);
