@@ -38,7 +38,7 @@ import {
   statusOfRoute,
   watchRoutes,
 } from './composition/served-routes.ts';
-import { composeTracing } from './composition/tracing.ts';
+import { composeTelemetry } from './composition/telemetry.ts';
 import { startUpkeep } from './composition/upkeep.ts';
 import { composeUpstreamAccess, laterAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
@@ -78,10 +78,12 @@ async function composeGatehouse(
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
   const program = { environment: process.env, version: packageVersion() };
+  const metrics = createMetrics(program.version);
+  const { tracing, close: endTelemetry } = await composeTelemetry({ ...program, settings, metrics, logger });
+  opened.push(endTelemetry);
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);
   checkNoProxyDemanded(settings);
 
-  const metrics = createMetrics(program.version);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const limiters = createLimiters({ counters: storage.counters, keys, logger });
   const shared = { issuer, settings, storage, keys, auditTrail, limiters, metrics, logger, now };
@@ -89,8 +91,7 @@ async function composeGatehouse(
   const held = composeHeldBytes(settings.limits, metrics, logger);
   const bus = composeBus(shared);
   const recording = composeLedger({ ...shared, ...program });
-  const tracing = await composeTracing({ ...program, logger });
-  opened.push(recording.close, async () => tracing?.close());
+  opened.push(recording.close);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
@@ -148,6 +149,7 @@ async function composeGatehouse(
   watchRoutes(routes, metrics);
 
   const servers = () => routes.all.map(({ server: { name }, own: { mcp } }) => ({ name, mcpUrl: mcp }));
+  const home = { name: new URL(issuer).host, accountUrl: `${issuer}/account` };
   let isStopping = false;
   const app = createApp({
     ...{ storage, logger, metrics, routes },
@@ -157,11 +159,7 @@ async function composeGatehouse(
     findClientAddress: cluster.findClientAddress,
     direct: settings.trustedProxies.length === 0,
     cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
-    renderHomePage: (acceptLanguage) =>
-      buildHomePage(
-        { name: new URL(issuer).host, servers: servers(), accountUrl: `${issuer}/account` },
-        acceptLanguage,
-      ),
+    renderHomePage: (acceptLanguage) => buildHomePage({ ...home, servers: servers() }, acceptLanguage),
     renderErrorPage: buildFailurePage,
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
@@ -191,10 +189,11 @@ async function composeGatehouse(
       await stopUpkeep();
       await routes.close(patienceMs);
       await cluster.close();
-      for (const part of [accessWatch, entered, objects, bond, limiters, recording, tracing, auditTrail])
-        await part?.close();
+      for (const part of [accessWatch, entered, objects, bond, limiters, recording, auditTrail])
+        await part.close();
       cluster.endServing();
       logger.info('the server has stopped');
+      await endTelemetry();
     },
   };
 }

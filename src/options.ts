@@ -17,6 +17,7 @@ import {
   metricsSettings,
   rotationSettings,
   schedulingSetting,
+  traceSettings,
 } from './settings/operation.ts';
 import { resourceSettings } from './settings/resources.ts';
 import { findRouteProblems, routeSettings, validRoutes } from './settings/routes.ts';
@@ -73,6 +74,7 @@ const settings = z.strictObject({
   export: exportSettings,
   log: logSettings,
   metrics: metricsSettings,
+  trace: traceSettings,
   dangerously: dangerousSettings,
 });
 

@@ -206,9 +206,9 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     calls: {
       ...(ledger && { recorder: ledger.recorderFor(path, place.recording, place.credentials) }),
       ...(tracing && { tracer: tracing.callsOf(path || '/') }),
-      count: ({ method, target, ending, ms }) =>
+      count: ({ method, target, ending, authInfo, ms }) =>
         parts.countCall({
-          ...{ route: path || '/', method, tool: target, ms },
+          ...{ route: path || '/', method, tool: target, clientKind: authInfo.client?.kind, ms },
           outcome: outcomeOf(ending, failureOutcomes).outcome,
         }),
     },

@@ -110,6 +110,23 @@ function openStandardError(): { write: (line: string) => void } {
   };
 }
 
+/** Reads a line of the log as it is printed. */
+type ReadLine = (line: string) => void;
+
+/** Readers of each logger, beside its output. */
+const readersOf = new WeakMap<Pick<Logger, 'info'>, Set<ReadLine>>();
+
+/**
+ * Reads each line of a logger from now on, as it is printed: secrets are redacted already. If several read the lines of
+ * one logger, the first gets them, so that no line is sent twice. Only a logger of {@link createLogger} has lines.
+ * @returns ends it
+ */
+export function readLines(logger: Pick<Logger, 'info'>, read: ReadLine): () => void {
+  const readers = readersOf.get(logger);
+  readers?.add(read);
+  return () => void readers?.delete(read);
+}
+
 let openedStandardError: { write: (line: string) => void } | undefined;
 
 /** Shared by all loggers of the process. */
@@ -125,7 +142,9 @@ function standardErrorOfProcess(): { write: (line: string) => void } {
  * @param write output; default: standard error
  */
 export function createLogger(level: LogLevel, write?: (line: string) => void): Logger {
-  return pino(
+  const output = write ? { write } : standardErrorOfProcess();
+  const readers = new Set<ReadLine>();
+  const logger = pino(
     {
       level,
       base: null,
@@ -135,8 +154,17 @@ export function createLogger(level: LogLevel, write?: (line: string) => void): L
       mixin: traceOfLogLine,
       redact: { paths: secretNames, censor },
     },
-    write ? { write } : standardErrorOfProcess(),
+    {
+      write(line: string) {
+        output.write(line);
+        if (readers.size === 0) return;
+        const [read] = readers;
+        read?.(line);
+      },
+    },
   );
+  readersOf.set(logger, readers);
+  return logger;
 }
 
 /** Maximum length of a string in a log line, in characters. */

@@ -8,7 +8,18 @@ export interface CountedCall {
   /** Name of the tool, as the client wrote it. */
   tool: string | undefined;
   outcome: string;
+  /** Origin of the client, one of few words; undefined if it is not known. */
+  clientKind: string | undefined;
   ms: number;
+}
+
+/** A metric with its samples, as prom-client returns it. */
+export interface CollectedMetric {
+  name: string;
+  help: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  /** A histogram has samples of several names: `…_bucket` with the upper bound as label `le`, `…_sum` and `…_count`. */
+  values: readonly { value: number; labels: Record<string, string | number>; metricName?: string }[];
 }
 
 /** Most tools of a route with series of their own. */
@@ -47,6 +58,8 @@ export interface Metrics {
   watch(name: string, help: string, read: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with its media type. */
   render(): Promise<{ contentType: string; text: string }>;
+  /** Returns all metrics as objects. */
+  collect(): Promise<CollectedMetric[]>;
 }
 
 /**
@@ -85,8 +98,8 @@ export function createMetrics(version: string): Metrics {
   });
   const calls = new Counter({
     name: 'gatehouse_calls_total',
-    help: 'Calls of tools, prompts and resources by route, tool and outcome.',
-    labelNames: ['route', 'tool', 'outcome'] as const,
+    help: 'Calls of tools, prompts and resources by route, tool, outcome and kind of the client.',
+    labelNames: ['route', 'tool', 'outcome', 'client_kind'] as const,
     registers,
   });
   const callDurations = new Histogram({
@@ -120,8 +133,8 @@ export function createMetrics(version: string): Metrics {
     countLimited: (limit) => limited.inc({ limit }),
     countLostAnswer: (loss) => lost.inc({ loss }),
     countCall(call) {
-      const { route, outcome, ms } = call;
-      calls.inc({ route, tool: toolLabel(call), outcome });
+      const { route, outcome, clientKind = 'unknown', ms } = call;
+      calls.inc({ route, tool: toolLabel(call), outcome, client_kind: clientKind });
       callDurations.observe({ route, outcome }, ms / 1000);
     },
     watch(name, help, read) {
@@ -138,5 +151,7 @@ export function createMetrics(version: string): Metrics {
       contentType: registry.contentType,
       text: await registry.metrics(),
     }),
+    // The types of prom-client have an enum in place of the words, and leave out the names of samples.
+    collect: async () => (await registry.getMetricsAsJSON()) as unknown as CollectedMetric[],
   };
 }

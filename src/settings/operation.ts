@@ -160,6 +160,19 @@ export const metricsSettings = z
   .prefault({})
   .describe('Metrics for an operator, on a port of their own. They name no user, client or token.');
 
+/** Settings: traces. The variables of OpenTelemetry turn them on. */
+export const traceSettings = z
+  .strictObject({
+    parent: z
+      .enum(['follow', 'link'])
+      .default('follow')
+      .describe(
+        'follow: a call continues the trace that its client names; link: it begins a trace of its own, with a link to that of the client',
+      ),
+  })
+  .prefault({})
+  .describe('Traces of calls. The standard variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, turn them on.');
+
 /** Settings that make an installation unsafe. */
 export const dangerousSettings = z
   .strictObject({

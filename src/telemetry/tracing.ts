@@ -4,6 +4,7 @@ import {
   ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -12,25 +13,18 @@ import {
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
-import {
   AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
-  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { BackendTracer } from '../gateway/index.ts';
 import type { CallEnding, CallTracer } from '../mcp/index.ts';
-import type { Logger } from '../observability/logger.ts';
 import { formatTraceContext, type TraceContext } from '../observability/trace-context.ts';
+import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 /**
  * Names of attributes: the semantic conventions for MCP, version 1.41.0, and our own. Those of `mcp` and `gen_ai` are in
@@ -59,15 +53,10 @@ const toolError = 'tool_error';
 /** Longest name and id in a span, in characters: clients choose them. */
 const maxLength = 128;
 
-/** Longest wait for the last spans when the server stops, in milliseconds. */
-const lastExportMs = 2000;
-
 /** Options of {@link startTracing}. */
-export interface TracingOptions {
-  /** Environment variables of this process. The exporter reads its own (`OTEL_EXPORTER_OTLP_…`) from the process. */
-  environment: Readonly<Record<string, string | undefined>>;
-  version: string;
-  logger: Pick<Logger, 'warn' | 'info'>;
+export interface TracingOptions extends TelemetryOptions {
+  /** `link` begins a trace for each call, with a link to the span of its client; `follow` continues that of the client. */
+  parent: 'follow' | 'link';
 }
 
 /** Traces of calls. */
@@ -85,7 +74,7 @@ export interface Tracing {
  * OTLP endpoint of the environment. Spans contain no arguments, results, texts of errors and resource URIs.
  */
 export function startTracing(options: TracingOptions): Tracing {
-  const { version } = options;
+  const { version, parent } = options;
   const registered = trace.getTracerProvider();
   const foreign =
     registered instanceof ProxyTracerProvider
@@ -94,7 +83,7 @@ export function startTracing(options: TracingOptions): Tracing {
   const own = foreign ? undefined : createProvider(options);
   const tracer = foreign ?? (own as TracerProvider).getTracer('mcp-gatehouse', version);
   return {
-    callsOf: (route) => createCallTracer(tracer, route),
+    callsOf: (route) => createCallTracer(tracer, route, parent),
     backendOf(route, { key, isProgram }) {
       const place = {
         [named.route]: route,
@@ -104,19 +93,14 @@ export function startTracing(options: TracingOptions): Tracing {
       return createBackendTracer(tracer, place);
     },
     async close() {
-      if (!own) return;
-      const { promise: late, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, lastExportMs);
-      // The log has said so if the endpoint takes no spans.
-      await Promise.race([own.shutdown().catch(() => undefined), late]);
-      clearTimeout(timer);
+      if (own) await shutDown(own);
     },
   };
 }
 
-function createCallTracer(tracer: Tracer, route: string): CallTracer {
+function createCallTracer(tracer: Tracer, route: string, rule: TracingOptions['parent']): CallTracer {
   return {
-    begin({ id, method, target, parent, authInfo, revision }) {
+    begin({ id, method, target, parent: caller, authInfo, revision }) {
       const attributes: Attributes = {
         ...describe(method, target),
         [named.jsonRpcId]: shorten(typeof id === 'string' ? id : JSON.stringify(id)),
@@ -127,7 +111,9 @@ function createCallTracer(tracer: Tracer, route: string): CallTracer {
       };
       if (revision !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(revision))
         attributes[named.revision] = revision;
-      const span = start(tracer, { method, target, attributes, kind: SpanKind.SERVER }, parent, true);
+      const remote = caller && spanContextOf(caller, true);
+      const origin = rule === 'follow' ? { parent: remote } : { link: remote };
+      const span = start(tracer, { method, target, attributes, kind: SpanKind.SERVER, ...origin });
       return {
         context: contextOf(span),
         end({ ending, requestId, notes }) {
@@ -150,7 +136,10 @@ function createBackendTracer(tracer: Tracer, place: Attributes): BackendTracer {
     begin({ method, params }, parent) {
       const target = typeof params?.name === 'string' ? params.name : undefined;
       const attributes = { ...describe(method, target), ...place };
-      const span = start(tracer, { method, target, attributes, kind: SpanKind.CLIENT }, parent, false);
+      const span = start(tracer, {
+        ...{ method, target, attributes, kind: SpanKind.CLIENT },
+        parent: spanContextOf(parent, false),
+      });
       return {
         context: contextOf(span),
         end({ result, error }, isCancelled) {
@@ -170,24 +159,28 @@ interface Begun {
   target: string | undefined;
   attributes: Attributes;
   kind: SpanKind;
+  /** Undefined for the first span of a trace. */
+  parent?: SpanContext | undefined;
+  /** A span of another trace that has caused this one. */
+  link?: SpanContext | undefined;
 }
 
-/** @param isRemote true if another process has sent the parent */
-function start(
-  tracer: Tracer,
-  { method, target, attributes, kind }: Begun,
-  parent: TraceContext | undefined,
-  isRemote: boolean,
-): Span {
+function start(tracer: Tracer, { method, target, attributes, kind, parent, link }: Begun): Span {
   const name = isNamed(method) && target !== undefined ? `${method} ${shorten(target)}` : method;
-  if (!parent) return tracer.startSpan(name, { kind, attributes }, ROOT_CONTEXT);
-  const { traceId, spanId, isSampled, tracestate } = parent;
-  const context = trace.setSpanContext(ROOT_CONTEXT, {
+  const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
+  return tracer.startSpan(name, { kind, attributes, ...(link && { links: [{ context: link }] }) }, context);
+}
+
+/** @param isRemote true if another process has sent the context */
+function spanContextOf(
+  { traceId, spanId, isSampled, tracestate }: TraceContext,
+  isRemote: boolean,
+): SpanContext {
+  return {
     ...{ traceId, spanId, isRemote },
     traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
-  });
-  return tracer.startSpan(name, { kind, attributes }, context);
+  };
 }
 
 function contextOf(span: Span): TraceContext {
@@ -238,23 +231,18 @@ function shorten(text: string): string {
   return text.slice(0, maxLength);
 }
 
-function createProvider({ environment, version, logger }: TracingOptions): TracerProvider {
-  const resource = defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version }))
-    .merge(detectResources({ detectors: [envDetector] }));
-  const numberOf = (name: string): number | undefined => {
-    const value = Number(environment[name]);
-    return environment[name] && Number.isSafeInteger(value) && value > 0 ? value : undefined;
-  };
+function createProvider({ environment, version, logger }: TelemetryOptions): TracerProvider {
+  const exporter = new OTLPTraceExporter();
+  reportFailures(exporter, 'spans', logger);
   const processor = new BatchSpanProcessor({
-    exporter: withReports(new OTLPTraceExporter(), logger),
-    maxQueueSize: numberOf('OTEL_BSP_MAX_QUEUE_SIZE') ?? 2048,
-    maxExportBatchSize: numberOf('OTEL_BSP_MAX_EXPORT_BATCH_SIZE') ?? 512,
-    scheduledDelayMillis: numberOf('OTEL_BSP_SCHEDULE_DELAY') ?? 5000,
-    exportTimeoutMillis: numberOf('OTEL_BSP_EXPORT_TIMEOUT') ?? 30_000,
+    exporter,
+    maxQueueSize: readNumber(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048),
+    maxExportBatchSize: readNumber(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+    scheduledDelayMillis: readNumber(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000),
+    exportTimeoutMillis: readNumber(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000),
   });
   const sampler = createSampler(environment, logger);
-  return new TracerProvider({ resource, sampler, spanProcessors: [processor] });
+  return new TracerProvider({ resource: createResource(version), sampler, spanProcessors: [processor] });
 }
 
 /**
@@ -262,8 +250,8 @@ function createProvider({ environment, version, logger }: TracingOptions): Trace
  * call as sampled must not decide what we send.
  */
 function createSampler(
-  { OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: TracingOptions['environment'],
-  logger: TracingOptions['logger'],
+  { OTEL_TRACES_SAMPLER: name = '', OTEL_TRACES_SAMPLER_ARG: argument }: TelemetryOptions['environment'],
+  logger: TelemetryOptions['logger'],
 ): Sampler {
   const kind = name.replace(/^parentbased_/, '');
   const ratio = argument ? Number(argument) : 1;
@@ -277,27 +265,4 @@ function createSampler(
         ? new TraceIdRatioBasedSampler(ratio)
         : new AlwaysOnSampler();
   return new ParentBasedSampler({ root, remoteParentSampled: root, remoteParentNotSampled: root });
-}
-
-/** Returns an exporter that logs once when the endpoint begins to fail, and once when it takes spans again. */
-function withReports(exporter: SpanExporter, logger: TracingOptions['logger']): SpanExporter {
-  let isFailing = false;
-  return {
-    export(spans, done) {
-      exporter.export(spans, (outcome) => {
-        const { error } = outcome;
-        // The error itself may quote the response of the endpoint.
-        const { code } = Object(error) as { code?: unknown };
-        if (error && !isFailing)
-          logger.warn(
-            { [typeof code === 'number' ? 'status' : 'errorCode']: code, spans: spans.length },
-            'spans are lost: the OTLP endpoint does not take them',
-          );
-        if (!error && isFailing) logger.info('the OTLP endpoint takes spans again');
-        isFailing = error !== undefined;
-        done(outcome);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-  };
 }

@@ -67,7 +67,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'telemetry',
-    doors: ['telemetry/tracing.ts'],
+    doors: ['telemetry/log-export.ts', 'telemetry/metric-export.ts', 'telemetry/tracing.ts'],
     may: ['observability'],
     mayTypesOf: ['gateway', 'mcp'],
     neverPackages: [...web, engine, ...nativePackages],

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../src/observability/logger.ts';
+import { createLogger, readLines } from '../../src/observability/logger.ts';
 import { repository, runProgram } from '../support/program.ts';
 
 /** Logs one object and gives the line as it was written. */
@@ -107,6 +107,22 @@ describe('the log', () => {
   it('is one line an event, whatever it is given (T-195)', () => {
     const { line } = logged({ path: 'a\nb\u2028{"level":"error"}' });
     expect(line.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('can be read as it is printed, by one reader at a time, and only a logger of ours', () => {
+    const printed: string[] = [];
+    const read: string[] = [];
+    const logger = createLogger('info', (line) => printed.push(line));
+    const ends = ['one', 'two'].map((name) => readLines(logger, (line) => read.push(`${name} ${line}`)));
+    logger.info({ token: 'SECRET' }, 'first');
+    ends[0]?.();
+    ends[0]?.();
+    logger.info('second');
+    ends[1]?.();
+    logger.info('third');
+    expect(read).toEqual([`one ${printed[0]}`, `two ${printed[1]}`]);
+    expect(printed).toHaveLength(3);
+    readLines({ info: () => undefined }, () => undefined)();
   });
 
   it('of a level leaves out what is below it', () => {

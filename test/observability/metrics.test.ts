@@ -19,23 +19,29 @@ describe('metrics', () => {
     expect(text).toContain('gatehouse_build_info{version="1.2.3"} 1');
   });
 
-  it('count calls by route, tool and outcome, with their durations by route', async () => {
+  it('count calls by route, tool, outcome and kind of the client, with their durations by route', async () => {
     const metrics = createMetrics('1.2.3');
-    const call = { route: '/notes', method: 'tools/call', tool: 'search', outcome: 'ok', ms: 40 };
+    const call = {
+      ...{ route: '/notes', method: 'tools/call', tool: 'search', outcome: 'ok', ms: 40 },
+      clientKind: 'registered',
+    };
     metrics.countCall(call);
-    metrics.countCall({ ...call, outcome: 'tool_error', ms: 3000 });
+    metrics.countCall({ ...call, outcome: 'tool_error', clientKind: undefined, ms: 3000 });
     metrics.countCall({ ...call, method: 'prompts/get', tool: 'a prompt of any name' });
     const { text } = await metrics.render();
-    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="search",outcome="ok"} 1');
-    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="search",outcome="tool_error"} 1');
-    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="prompts/get",outcome="ok"} 1');
+    for (const labels of [
+      'tool="search",outcome="ok",client_kind="registered"',
+      'tool="search",outcome="tool_error",client_kind="unknown"',
+      'tool="prompts/get",outcome="ok",client_kind="registered"',
+    ])
+      expect(text).toContain(`gatehouse_calls_total{route="/notes",${labels}} 1`);
     expect(text).toContain('gatehouse_call_duration_seconds_bucket{le="0.05",route="/notes",outcome="ok"} 2');
     expect(text).not.toContain('a prompt of any name');
   });
 
   it('have no series for tools that clients invent, and 200 tools of a route at most (T-113)', async () => {
     const metrics = createMetrics('1.2.3');
-    const call = { route: '/notes', method: 'tools/call', ms: 1 };
+    const call = { route: '/notes', method: 'tools/call', clientKind: 'operator', ms: 1 };
     for (let nth = 0; nth < 1000; nth++) {
       metrics.countCall({ ...call, tool: `invented ${nth}`, outcome: 'tool_error' });
       metrics.countCall({ ...call, tool: `tool ${nth}`, outcome: 'ok' });
@@ -44,9 +50,9 @@ describe('metrics', () => {
     metrics.countCall({ ...call, tool: 'tool 0', outcome: 'error' });
     const { text } = await metrics.render();
     expect(text).not.toContain('invented');
-    expect(text.match(/^gatehouse_calls_total\{.*outcome="ok"\}/gm)).toHaveLength(201);
-    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="other",outcome="ok"} 801');
-    expect(text).toContain('gatehouse_calls_total{route="/notes",tool="tool 0",outcome="error"} 1');
+    expect(text.match(/^gatehouse_calls_total\{.*outcome="ok",.*\}/gm)).toHaveLength(201);
+    for (const sample of ['tool="other",outcome="ok",client_kind="operator"} 801', 'tool="tool 0",outcome="error",client_kind="operator"} 1'])
+      expect(text).toContain(`gatehouse_calls_total{route="/notes",${sample}`);
   });
 
   it('read watched numbers when they are asked for, and tell how the process is', async () => {
@@ -58,6 +64,22 @@ describe('metrics', () => {
     expect(text).toContain('gatehouse_mcp_sessions 7');
     expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds \d/);
     expect(text).toMatch(/process_resident_memory_bytes \d/);
+  });
+
+  it('are objects with the same samples as the text', async () => {
+    const metrics = createMetrics('1.2.3');
+    metrics.countRequest('/token', 200, 20);
+    metrics.countEvent('login.failed');
+    const collected = await metrics.collect();
+    const samples = (name: string) => collected.find((metric) => metric.name === name)?.values;
+    expect(samples('gatehouse_events_total')).toMatchObject([{ value: 1, labels: { event: 'login.failed' } }]);
+    const { text } = await metrics.render();
+    for (const { metricName, value, labels } of samples('gatehouse_http_request_duration_seconds') ?? []) {
+      const { le, ...others } = labels;
+      const written = Object.entries({ ...(le !== undefined && { le }), ...others });
+      const list = written.map(([name, content]) => `${name}="${content}"`).join(',');
+      expect(text).toContain(`${metricName}{${list}} ${value}\n`);
+    }
   });
 
   it('of two gatehouses in one process do not mix', async () => {

@@ -7,6 +7,7 @@ import {
   logSettings,
   metricsSettings,
   rotationSettings,
+  traceSettings,
 } from '../../src/settings/operation.ts';
 
 describe('the settings of operation', () => {
@@ -20,6 +21,7 @@ describe('the settings of operation', () => {
     });
     expect(clusterSettings.parse(undefined)).toEqual({ host: '127.0.0.1' });
     expect(logSettings.parse(undefined)).toEqual({ level: 'info' });
+    expect(traceSettings.parse(undefined)).toEqual({ parent: 'follow' });
   });
 
   it('change keys every quarter and year, and keep the audit log for a year', () => {
@@ -37,6 +39,7 @@ describe('the settings of operation', () => {
     [auditSettings, { keepDays: 0 }],
     [auditSettings, { maxEvents: 999 }],
     [logSettings, { level: 'loud' }],
+    [traceSettings, { parent: 'trust' }],
     [dangerousSettings, { allowEverything: true }],
   ])('refuse what is out of bounds: %# %j', (schema, value) => {
     expect(schema.safeParse(value).success).toBe(false);

@@ -3,7 +3,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FinishedCall, StartedCall } from '../../src/mcp/index.ts';
 import { formatTraceContext } from '../../src/observability/trace-context.ts';
-import { startTracing } from '../../src/telemetry/tracing.ts';
+import { startTracing, type TracingOptions } from '../../src/telemetry/tracing.ts';
 import { callerNamed } from '../mcp/sdk/support/talk.ts';
 
 const parent = formatTraceContext({
@@ -29,10 +29,10 @@ const finished: FinishedCall = {
   ...{ traceId: parent.traceId, ending: { kind: 'result' } },
 };
 
-function start(environment: Record<string, string | undefined>) {
+function start(environment: Record<string, string | undefined>, rule: TracingOptions['parent'] = 'follow') {
   const lines: unknown[] = [];
   const logger = { warn: (line: unknown) => lines.push(line), info: () => undefined };
-  const tracing = startTracing({ environment, version: '1', logger });
+  const tracing = startTracing({ environment, version: '1', parent: rule, logger });
   onTestFinished(() => tracing.close());
   return { tracing, lines };
 }
@@ -81,6 +81,26 @@ describe('A call', () => {
     });
     expect(span?.attributes).not.toHaveProperty('mcp.protocol.version');
     expect(span?.attributes).not.toHaveProperty('error.type');
+  });
+
+  it('begins a trace of its own with a link to its caller, if the settings say so', () => {
+    const exporter = new InMemorySpanExporter();
+    const spanProcessors = [new SimpleSpanProcessor({ exporter })];
+    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
+    onTestFinished(() => trace.disable());
+    const { tracing } = start({}, 'link');
+    const { context, end } = tracing.callsOf('/').begin({ ...call, parent: { ...parent, tracestate: 'a=b' } });
+    end(finished);
+    const [span] = exporter.getFinishedSpans();
+    expect(span?.parentSpanContext).toBeUndefined();
+    expect(span?.spanContext().traceId).not.toBe(parent.traceId);
+    expect(span?.links).toMatchObject([{ context: { traceId: parent.traceId, spanId: parent.spanId } }]);
+    expect(context).toEqual({
+      ...{ traceId: span?.spanContext().traceId, spanId: span?.spanContext().spanId, isSampled: true },
+      traceparent: expect.any(String),
+    });
+    tracing.callsOf('/').begin({ ...call, parent: undefined }).end(finished);
+    expect(exporter.getFinishedSpans()[1]?.links).toEqual([]);
   });
 
   it.each([

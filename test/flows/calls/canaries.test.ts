@@ -1,14 +1,16 @@
-// What reaches neither the ledger, nor an export, a metric or the log: src/ledger/ledger.ts, src/ledger/exporter.ts
+// What reaches neither the ledger, nor an export, a metric, the log or an OTLP endpoint: src/ledger/ledger.ts,
+// src/ledger/exporter.ts, src/telemetry/log-export.ts
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Target } from '../../attacks/support/gates.ts';
 import { openLane } from '../../attacks/support/lane.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, register } from '../../support/oauth.ts';
+import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { startEchoServer } from './support/echo-server.ts';
 
@@ -26,13 +28,19 @@ it.each([
   ['redacted', true],
   ['full', true],
 ] as const)(
-  'Arguments, results, error texts, tokens and addresses are in no ledger, export, metric and log, if a route keeps arguments as %s',
+  'Arguments, results, error texts, tokens and addresses are in no ledger, export, metric, log and OTLP request, if a route keeps arguments as %s',
   async (keeping, isKept) => {
     const server = await startEchoServer();
     onTestFinished(() => server.stop());
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-canaries-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'records.jsonl');
+    const receiver = await startOtlpReceiver();
+    onTestFinished(() => receiver.stop());
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', receiver.url);
+    for (const interval of ['METRIC_EXPORT_INTERVAL', 'BLRP_SCHEDULE_DELAY', 'BSP_SCHEDULE_DELAY'])
+      vi.stubEnv(`OTEL_${interval}`, '100');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const gatehouse = await startGatehouse({
       routes: { echo: { backend: { url: server.url }, calls: { arguments: keeping, keep: ['text'] } } },
       export: { file },
@@ -60,6 +68,14 @@ it.each([
     await expect
       .poll(() => readFileSync(file, 'utf8').match(/"type":"call"/g)?.length, { timeout: 20_000 })
       .toBe(4);
+    await vi.waitFor(
+      () => {
+        expect(receiver.spans.filter(({ kind }) => kind === 2)).toHaveLength(4);
+        expect(receiver.logs.some(({ attributes }) => attributes.audit === 'token.issued')).toBe(true);
+        expect(receiver.text()).toContain('gatehouse_calls_total');
+      },
+      { timeout: 20_000 },
+    );
 
     const folderOf = (path: string): string =>
       readdirSync(path)
@@ -74,6 +90,7 @@ it.each([
       export: readFileSync(file, 'utf8'),
       metrics,
       log: gatehouse.log.join(''),
+      OTLP: receiver.text(),
     };
     for (const [place, text] of Object.entries(places)) {
       expect(text.includes(`${canary} text`), place).toBe(false);

@@ -32,7 +32,7 @@ async function scrape(): Promise<string> {
 }
 
 describe('The metrics', () => {
-  it('count the calls of each route by tool and outcome, and no names that a client invents', async () => {
+  it('count the calls of each route by tool, outcome and kind of the client, and no names that a client invents', async () => {
     for (const route of ['open', 'closed']) {
       const { client } = await connectSdkV2(`${gate.url}/${route}/mcp`, 'legacy', { scopes: ['mcp'] });
       await client.callTool({ name: 'echo', arguments: { text: 'one' } }).catch(() => undefined);
@@ -41,8 +41,13 @@ describe('The metrics', () => {
     }
     await vi.waitFor(async () => {
       const text = await scrape();
-      expect(text).toContain('gatehouse_calls_total{route="/open",tool="echo",outcome="ok"} 1');
-      expect(text).toContain('gatehouse_calls_total{route="/closed",tool="other",outcome="refused"} 1');
+      for (const [route, tool, outcome] of [
+        ['/open', 'echo', 'ok'],
+        ['/closed', 'other', 'refused'],
+      ])
+        expect(text).toContain(
+          `gatehouse_calls_total{route="${route}",tool="${tool}",outcome="${outcome}",client_kind="registered"} 1`,
+        );
       expect(text).toMatch(/gatehouse_call_duration_seconds_count\{route="\/open",outcome="ok"\} 1/);
       expect(text).not.toContain('invented');
     });

@@ -1,4 +1,4 @@
-// Flows through src/composition/tracing.ts, src/telemetry/tracing.ts and src/gateway/steps/backend-spans.ts: an
+// Flows through src/composition/telemetry.ts, src/telemetry/tracing.ts and src/gateway/steps/backend-spans.ts: an
 // instrumented client, a real gatehouse, instrumented backends, and an OTLP endpoint that reads Protobuf.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -137,11 +137,19 @@ describe('A server', () => {
     expect((await load({})).loaded).toEqual([]);
     expect((await load({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).loaded).toEqual([]);
     const { loaded } = await load(endpoint);
-    for (const part of ['/src/telemetry/tracing.ts', '/sdk-trace/', '/exporter-trace-otlp-proto/'])
+    const parts = [
+      ...['/src/telemetry/tracing.ts', '/sdk-trace/', '/exporter-trace-otlp-proto/'],
+      ...['/src/telemetry/metric-export.ts', '/sdk-metrics/', '/exporter-metrics-otlp-proto/'],
+      ...['/src/telemetry/log-export.ts', '/sdk-logs/', '/exporter-logs-otlp-proto/'],
+    ];
+    for (const part of parts)
       expect(
         loaded.some((url) => url.includes(part)),
         part,
       ).toBe(true);
+    const some = await load({ ...endpoint, OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' });
+    const own = some.loaded.filter((url) => url.includes('/src/telemetry/'));
+    expect(own.map((url) => url.split('/').at(-1)).toSorted()).toEqual(['metric-export.ts', 'otlp.ts']);
   });
 
   it('starts without the packages, and says how to install them', async () => {

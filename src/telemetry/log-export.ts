@@ -1,0 +1,97 @@
+import {
+  type LogRecord,
+  logs,
+  type Logger as OtelLogger,
+  ROOT_CONTEXT,
+  SeverityNumber,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+import { readLines } from '../observability/logger.ts';
+import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
+
+const severities: Readonly<Record<string, SeverityNumber>> = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+};
+
+/**
+ * Starts to send each line of the log: to the SDK that the process has registered, or else to the OTLP endpoint of the
+ * environment. Lines are read as they are printed, so secrets are redacted already.
+ * @returns sends the lines that wait, and ends it
+ */
+export function startLogExport(options: TelemetryOptions): () => Promise<void> {
+  const { version, logger } = options;
+  const registered = logs.getLogger('mcp-gatehouse', version);
+  const own = registered.enabled() ? undefined : createProvider(options);
+  const receiver: OtelLogger = own?.getLogger('mcp-gatehouse', version) ?? registered;
+  const stop = readLines(logger, (line) => receiver.emit(toLogRecord(line)));
+  return async () => {
+    stop();
+    if (own) await shutDown(own);
+  };
+}
+
+function createProvider({ environment, version, logger }: TelemetryOptions): LoggerProvider {
+  const exporter = new OTLPLogExporter();
+  reportFailures(exporter, 'log lines', logger);
+  const processor = new BatchLogRecordProcessor({
+    exporter,
+    maxQueueSize: readNumber(environment, 'OTEL_BLRP_MAX_QUEUE_SIZE', 2048),
+    maxExportBatchSize: readNumber(environment, 'OTEL_BLRP_MAX_EXPORT_BATCH_SIZE', 512),
+    scheduledDelayMillis: readNumber(environment, 'OTEL_BLRP_SCHEDULE_DELAY', 1000),
+    exportTimeoutMillis: readNumber(environment, 'OTEL_BLRP_EXPORT_TIMEOUT', 30_000),
+  });
+  return new LoggerProvider({ resource: createResource(version), processors: [processor] });
+}
+
+/** A line of the log, with the members that a record has fields for. */
+interface LogLine {
+  level: string;
+  time: string;
+  msg?: string;
+  traceId?: string;
+  spanId?: string;
+  err?: unknown;
+}
+
+/**
+ * Maps a line of the log to a record. E-mail addresses are left out: lines of audit events name accounts by them. If a line
+ * has no message, its members are the body, too.
+ */
+export function toLogRecord(line: string): LogRecord {
+  const { level, time, msg, traceId, spanId, err, ...others } = JSON.parse(line) as LogLine;
+  const members = Object.fromEntries(Object.entries(others).filter(([, value]) => !isEmail(value)));
+  return {
+    timestamp: new Date(time),
+    severityNumber: severities[level] ?? SeverityNumber.UNSPECIFIED,
+    severityText: level,
+    body: msg ?? JSON.stringify(members),
+    attributes: { ...members, ...(err !== undefined && describeError(err)) },
+    // Without a trace, the root context: a span that runs by chance has not caused the line.
+    context:
+      traceId === undefined || spanId === undefined
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.NONE }),
+  };
+}
+
+function isEmail(value: unknown): boolean {
+  return typeof value === 'string' && /^[^\s@/]+@[^\s@/]+$/.test(value);
+}
+
+/** Names the members of an error by the semantic conventions for exceptions. */
+function describeError(error: unknown): Record<string, unknown> {
+  if (typeof error !== 'object' || error === null) return { err: error };
+  const { type, message, stack, ...others } = error as Record<string, unknown>;
+  return {
+    'exception.type': type,
+    'exception.message': message,
+    'exception.stacktrace': stack,
+    ...(Object.keys(others).length > 0 && { err: others }),
+  };
+}
