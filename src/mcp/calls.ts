@@ -3,12 +3,13 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { runTraced, type TraceContext, type TracedRequest } from '../observability/trace-context.ts';
 import { headerOf } from './http/dispatch.ts';
-import type { Exchange, ExchangeCalls, Posted } from './http/exchange.ts';
+import type { Exchange, ExchangeCalls, Posted, ServePosted } from './http/exchange.ts';
 import { textLength } from './http/node-reply.ts';
-import type { Refusal } from './http/refusal.ts';
+import { codeOfRefusal, type Refusal } from './http/refusal.ts';
+import { ServedElsewhere } from './peers.ts';
 import { isRecord, type JsonRpcError, type Message, type RequestMessage } from './protocol.ts';
 import { callTimedOut, internalError, ownReasonOf } from './sdk/json-rpc-errors.ts';
-import { setParams, withTrace } from './traces.ts';
+import { setParams, settleTraces, withTrace } from './traces.ts';
 
 /** Methods whose calls are recorded, with the member of their params that names the target. */
 const recordedMethods: ReadonlyMap<string, 'name' | 'uri' | 'ref'> = new Map([
@@ -345,4 +346,51 @@ function targetOf(method: string, params: RequestMessage['params']): string | un
   const { name, uri } = isRecord(named) ? named : { name: named, uri: undefined };
   const target = name ?? uri;
   return typeof target === 'string' ? target : undefined;
+}
+
+/**
+ * Reads the traces of a body, and takes note of its calls, also if they are refused.
+ * @param serve serves the body behind
+ */
+export function observeCalls<Body extends Posted | undefined>(
+  observers: CallObservers,
+  transport: FinishedCall['transport'],
+  serve: ServePosted<Body>,
+): ServePosted<Body> {
+  const isObserved = Object.values(observers).some((observer) => observer !== undefined);
+  const { recorder } = observers;
+  return async (exchange, posted) => {
+    if (!posted) return serve(exchange, posted);
+    const { list, requests } = posted.messages;
+    const traces = settleTraces(exchange.headers, list);
+    // Log lines belong to the traces of calls, also if nobody else takes note of them.
+    const found =
+      (isObserved || traces.size > 0) && requests.some(({ method }) => isRecordedMethod(method))
+        ? new RecordedCalls(observers, transport, exchange, posted, traces)
+        : undefined;
+    const [first] = traces.values();
+    const trace = found?.trace ?? (first && { traceId: first.traceId, spanId: first.spanId, isOver: false });
+    if (trace) exchange.onTrace?.(trace);
+    if (!found) {
+      if (!trace) return serve(exchange, posted);
+      return runTraced(trace, () => serve(exchange, posted)).finally(() => {
+        trace.isOver = true;
+      });
+    }
+    if (recorder && !recorder.isReady()) {
+      // Not awaited: it is known that the record fails now.
+      void found.refuse(ledgerUnavailable, codeOfRefusal(ledgerUnavailable));
+      return ledgerUnavailable;
+    }
+    exchange.calls = found;
+    try {
+      const refusal = await found.run(() => serve(exchange, posted));
+      if (refusal) await found.refuse(refusal, codeOfRefusal(refusal));
+      return refusal;
+    } catch (error) {
+      if (error instanceof ServedElsewhere) found.discard();
+      else await found.fail();
+      throw error;
+    }
+  };
 }

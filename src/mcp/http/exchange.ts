@@ -66,6 +66,12 @@ export interface Posted {
  */
 export type Serve = (exchange: Exchange, posted?: Posted) => Promise<Refusal | undefined>;
 
+/** The same with the body: each step between the checks of a request and its transport has this shape. */
+export type ServePosted<Body extends Posted | undefined> = (
+  exchange: Exchange,
+  posted: Body,
+) => ReturnType<Serve>;
+
 /** A stream of server-sent events to one client. It is kept alive, and cut off if the client reads nothing (T-143). */
 export interface EventStream {
   readonly isOpen: boolean;

@@ -1,5 +1,7 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
-import type { Refusal } from './refusal.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Posted, Serve, ServePosted } from './exchange.ts';
+import { type Refusal, toolCalledTooOften, tooManyRequests } from './refusal.ts';
 
 /** Counts the calls a principal has in flight, over all transports of an endpoint. */
 export interface CallLimit {
@@ -101,4 +103,53 @@ export class Deadlines {
     const timer = setTimeout(onEnd, this.#timeoutMs).unref();
     return () => clearTimeout(timer);
   }
+}
+
+/** Limits the requests of callers. */
+export interface RequestLimit {
+  /** Counts a request. @returns 0, or the seconds until there is room again */
+  take(caller: AuthInfo): Promise<number>;
+}
+
+/** Limits the calls of tools. */
+export interface ToolCallLimit {
+  /**
+   * Counts the calls of one body, all of them or none.
+   * @param tools the tool name of each call
+   * @returns 0, or the seconds until there is room again
+   */
+  take(caller: AuthInfo, tools: readonly string[]): number;
+}
+
+/** Rejects the requests of callers who send too many. @param limit undefined if nothing is counted */
+export function limitRequests(limit: RequestLimit | undefined, serve: Serve): Serve {
+  if (!limit) return serve;
+  return async (exchange) => {
+    if (exchange.isCounted) return serve(exchange);
+    const waitSeconds = await limit.take(exchange.authInfo);
+    return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
+  };
+}
+
+/**
+ * Counts the tool calls of a body before any of them runs (FA-32).
+ * @param limit undefined if nothing is counted
+ */
+export function limitToolCalls<Body extends Posted | undefined>(
+  limit: ToolCallLimit | undefined,
+  serve: ServePosted<Body>,
+): ServePosted<Body> {
+  if (!limit) return serve;
+  return async (exchange, posted) => {
+    const calledTools = posted?.messages.operations.filter(({ kind }) => kind === 'tool') ?? [];
+    if (!posted || exchange.isCounted || calledTools.length === 0) return serve(exchange, posted);
+    const waitSeconds = limit.take(
+      exchange.authInfo,
+      calledTools.map(({ name }) => name),
+    );
+    if (waitSeconds === 0) return serve(exchange, posted);
+    const { isBatch, requests } = posted.messages;
+    const [request] = isBatch ? [] : requests;
+    return { ...toolCalledTooOften(waitSeconds), ...(request && { id: request.id }) };
+  };
 }

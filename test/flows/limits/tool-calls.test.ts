@@ -1,4 +1,4 @@
-// Flows of the limit of src/authorization-server/endpoint-limits/principal-limit.ts and of src/mcp/endpoint.ts.
+// Flows of the limit of src/authorization-server/endpoint-limits/principal-limit.ts and of src/mcp/http/limits.ts.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';

@@ -1,4 +1,4 @@
-// Flows of src/mcp/legacy/session-registry.ts and src/mcp/endpoint.ts: a process that is asked to stop.
+// Flows of src/mcp/legacy/session-registry.ts and src/mcp/transports.ts: a process that is asked to stop.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { modernRequest, readAnswer } from '../../mcp/support/gate.ts';
 import { openStream } from '../../mcp/support/sse-stream.ts';
