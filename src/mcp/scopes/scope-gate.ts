@@ -24,7 +24,7 @@ import { createUriReader, type UriReader } from './uri-spellings.ts';
 /** The scope checks in front of tools, prompts and resources. */
 export interface ScopeGate {
   /**
-   * Returns the caller with all scopes that the granted ones include. Called by `mcp/endpoint.ts`, before any other check of the caller.
+   * Returns the caller with all scopes that the granted ones include. Called by `mcp/transports.ts`, before any other check of the caller.
    */
   effective(authInfo: AuthInfo): AuthInfo;
   /**
