@@ -355,7 +355,9 @@ async function beginAlone(
   }
 
   function loseAll(): void {
-    logger.warn('another server has served meanwhile: the MCP sessions of this one end, and are restored if they are used');
+    logger.warn(
+      'another server has served meanwhile: the MCP sessions of this one end, and are restored if they are used',
+    );
     for (const callback of lost) callback();
   }
 
