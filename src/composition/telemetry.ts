@@ -38,14 +38,16 @@ export async function composeTelemetry(parts: TelemetryParts): Promise<Telemetry
   const closeMetrics = await startSignal(parts, {
     signal: 'METRICS',
     failure: 'metrics are not sent',
-    packages: '@opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto',
+    packages:
+      '@opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto',
     start: async () => (await import('../telemetry/metric-export.ts')).startMetricExport(parts),
   });
   const tracing = await startSignal(parts, {
     signal: 'TRACES',
     failure: 'calls are not traced',
     packages: '@opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto',
-    start: async () => (await import('../telemetry/tracing.ts')).startTracing({ ...parts, ...parts.settings.trace }),
+    start: async () =>
+      (await import('../telemetry/tracing.ts')).startTracing({ ...parts, ...parts.settings.trace }),
   });
   return {
     tracing,
@@ -74,10 +76,7 @@ async function startSignal<T>(
   const protocol =
     environment[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`] || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol && protocol !== 'http/protobuf') {
-    logger.warn(
-      { protocol },
-      `${failure}: only http/protobuf of OTEL_EXPORTER_OTLP_PROTOCOL is spoken`,
-    );
+    logger.warn({ protocol }, `${failure}: only http/protobuf of OTEL_EXPORTER_OTLP_PROTOCOL is spoken`);
     return undefined;
   }
   try {

@@ -171,7 +171,9 @@ export const traceSettings = z
       ),
   })
   .prefault({})
-  .describe('Traces of calls. The standard variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, turn them on.');
+  .describe(
+    'Traces of calls. The standard variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, turn them on.',
+  );
 
 /** Settings that make an installation unsafe. */
 export const dangerousSettings = z

@@ -51,7 +51,10 @@ describe('metrics', () => {
     const { text } = await metrics.render();
     expect(text).not.toContain('invented');
     expect(text.match(/^gatehouse_calls_total\{.*outcome="ok",.*\}/gm)).toHaveLength(201);
-    for (const sample of ['tool="other",outcome="ok",client_kind="operator"} 801', 'tool="tool 0",outcome="error",client_kind="operator"} 1'])
+    for (const sample of [
+      'tool="other",outcome="ok",client_kind="operator"} 801',
+      'tool="tool 0",outcome="error",client_kind="operator"} 1',
+    ])
       expect(text).toContain(`gatehouse_calls_total{route="/notes",${sample}`);
   });
 
@@ -72,7 +75,9 @@ describe('metrics', () => {
     metrics.countEvent('login.failed');
     const collected = await metrics.collect();
     const samples = (name: string) => collected.find((metric) => metric.name === name)?.values;
-    expect(samples('gatehouse_events_total')).toMatchObject([{ value: 1, labels: { event: 'login.failed' } }]);
+    expect(samples('gatehouse_events_total')).toMatchObject([
+      { value: 1, labels: { event: 'login.failed' } },
+    ]);
     const { text } = await metrics.render();
     for (const { metricName, value, labels } of samples('gatehouse_http_request_duration_seconds') ?? []) {
       const { le, ...others } = labels;

@@ -237,8 +237,11 @@ function readMetrics(body: Buffer): SentMetric[] {
   return resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
     scopeMetrics.flatMap((scope) =>
       scope.metrics.map(({ name, unit = '', gauge, sum, histogram }) => {
-        const { dataPoints, aggregationTemporality = 0, isMonotonic = false } =
-          gauge ?? sum ?? histogram ?? { dataPoints: [] };
+        const {
+          dataPoints,
+          aggregationTemporality = 0,
+          isMonotonic = false,
+        } = gauge ?? sum ?? histogram ?? { dataPoints: [] };
         return {
           ...{ name, unit, isMonotonic, temporality: aggregationTemporality },
           kind: gauge ? 'gauge' : sum ? 'sum' : 'histogram',

@@ -24,10 +24,16 @@ describe('A line of the log', () => {
   it('goes to the SDK that the process has registered, with its severity, members and trace', () => {
     const logger = createLogger('debug', () => undefined);
     const { exporter } = register(logger);
-    runTraced(traced, () => logger.warn({ route: '/notes', tries: 2, of: ['a', { b: true }] }, 'a call failed'));
+    runTraced(traced, () =>
+      logger.warn({ route: '/notes', tries: 2, of: ['a', { b: true }] }, 'a call failed'),
+    );
     logger.debug({ path: '/mcp' });
     const [failed, quiet] = exporter.getFinishedLogRecords();
-    expect(failed).toMatchObject({ severityNumber: SeverityNumber.WARN, severityText: 'warn', body: 'a call failed' });
+    expect(failed).toMatchObject({
+      severityNumber: SeverityNumber.WARN,
+      severityText: 'warn',
+      body: 'a call failed',
+    });
     expect(failed?.attributes).toEqual({ route: '/notes', tries: 2, of: ['a', { b: true }] });
     expect(failed?.spanContext).toMatchObject({ traceId: traced.traceId, spanId: traced.spanId });
     expect(quiet?.severityNumber).toBe(SeverityNumber.DEBUG);
@@ -39,7 +45,11 @@ describe('A line of the log', () => {
     const printed: string[] = [];
     const logger = createLogger('info', (line) => printed.push(line));
     const { exporter } = register(logger);
-    const err = Object.assign(new Error('it failed'), { token: 'SECRET', code: 'SQLITE_FULL', detail: 'SECRET' });
+    const err = Object.assign(new Error('it failed'), {
+      token: 'SECRET',
+      code: 'SQLITE_FULL',
+      detail: 'SECRET',
+    });
     logger.error({ err, password: 'SECRET', body: { cookie: 'SECRET' } }, 'an event');
     const [record] = exporter.getFinishedLogRecords();
     expect(record?.attributes).toMatchObject({

@@ -54,10 +54,13 @@ describe('The export of metrics', () => {
   it.each([
     { OTEL_METRIC_EXPORT_INTERVAL: '10' },
     { OTEL_METRIC_EXPORT_INTERVAL: 'soon', OTEL_METRIC_EXPORT_TIMEOUT: '-1' },
-  ])('starts with an interval below the timeout, and with variables that are no numbers: %j', (environment) => {
-    const logger = { warn: () => undefined, info: () => undefined };
-    const end = startMetricExport({ environment, version: '1', metrics: createMetrics('1'), logger });
-    onTestFinished(end);
-    expect(end).toBeTypeOf('function');
-  });
+  ])(
+    'starts with an interval below the timeout, and with variables that are no numbers: %j',
+    (environment) => {
+      const logger = { warn: () => undefined, info: () => undefined };
+      const end = startMetricExport({ environment, version: '1', metrics: createMetrics('1'), logger });
+      onTestFinished(end);
+      expect(end).toBeTypeOf('function');
+    },
+  );
 });

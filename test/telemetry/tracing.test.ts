@@ -89,7 +89,9 @@ describe('A call', () => {
     trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }));
     onTestFinished(() => trace.disable());
     const { tracing } = start({}, 'link');
-    const { context, end } = tracing.callsOf('/').begin({ ...call, parent: { ...parent, tracestate: 'a=b' } });
+    const { context, end } = tracing
+      .callsOf('/')
+      .begin({ ...call, parent: { ...parent, tracestate: 'a=b' } });
     end(finished);
     const [span] = exporter.getFinishedSpans();
     expect(span?.parentSpanContext).toBeUndefined();
@@ -99,7 +101,10 @@ describe('A call', () => {
       ...{ traceId: span?.spanContext().traceId, spanId: span?.spanContext().spanId, isSampled: true },
       traceparent: expect.any(String),
     });
-    tracing.callsOf('/').begin({ ...call, parent: undefined }).end(finished);
+    tracing
+      .callsOf('/')
+      .begin({ ...call, parent: undefined })
+      .end(finished);
     expect(exporter.getFinishedSpans()[1]?.links).toEqual([]);
   });
 

@@ -4,7 +4,12 @@ import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseTraceContext } from '../../../src/observability/trace-context.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { type OtlpReceiver, type SentLog, type SentMetric, startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import {
+  type OtlpReceiver,
+  type SentLog,
+  type SentMetric,
+  startOtlpReceiver,
+} from '../../support/otlp-receiver.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from '../gateway/support/elsewhere.ts';
 
@@ -99,7 +104,9 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT, each line of the log', () => {
   it('has its severity, its members as attributes, and the trace of its request', async () => {
     const { traceId, spanId } = parseTraceContext(traceparent, undefined) ?? {};
     const record = await vi.waitFor(() => {
-      const found = receiver.logs.find((log) => log.traceId === traceId && log.attributes.path === '/notes/mcp');
+      const found = receiver.logs.find(
+        (log) => log.traceId === traceId && log.attributes.path === '/notes/mcp',
+      );
       expect(found).toBeDefined();
       return found;
     }, patient);

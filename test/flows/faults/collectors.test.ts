@@ -103,7 +103,12 @@ it.each(['is dead', 'hangs'] as const)(
       `A collector that ${state}, ${seconds} s: memory grew by ${megabytes(watched.growth())} MB (without: ${megabytes(plain.growth())} MB), ` +
         `half of the calls took ${medians.watched.toFixed(2)} ms at most (without: ${medians.plain.toFixed(2)} ms)`,
     );
-    for (const text of ['spans are lost', 'metrics are lost', 'log lines are lost', 'records cannot be delivered'])
+    for (const text of [
+      'spans are lost',
+      'metrics are lost',
+      'log lines are lost',
+      'records cannot be delivered',
+    ])
       expect(watched.logged(text), text).toBe(1);
     expect(watched.growth()).toBeLessThan(growthBound);
     expect(medians.watched).toBeLessThan(medians.plain * slowdownBound.factor + slowdownBound.ms);
