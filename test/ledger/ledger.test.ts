@@ -228,8 +228,9 @@ describe('A ledger that cannot be written', () => {
     await expect
       .poll(async () => (await rows()).map(({ requestId }) => requestId))
       .toEqual(['first', 'second']);
-    expect(given[1]).toBe(given[0]);
-    expect(given[2]?.calls).toMatchObject([{ requestId: 'second' }]);
+    const [first, again, next] = given.filter(({ calls }) => calls.length > 0);
+    expect(again).toBe(first);
+    expect(next?.calls).toMatchObject([{ requestId: 'second' }]);
   });
 
   it('leaves a mark in the audit log if it never recovers', async () => {
