@@ -3,7 +3,7 @@
  * errors, sources of servers, requests of Gatehouse itself.
  */
 
-export { isRecordedMethod, noteCall, noteGeneration, sentNote } from './calls.ts';
+export { isRecordedMethod, noteCall, noteGeneration, sentNote, traceOf, withTrace } from './calls.ts';
 export { HeldBytes, type IncomingBytes, smallBytes } from './http/held-bytes.ts';
 export { Deadlines } from './http/limits.ts';
 export { isRefusal, type Refusal } from './http/refusal.ts';
@@ -34,7 +34,6 @@ export {
 export { fromFactory, fromServer, isServer, type ServerFactory } from './sdk/server-factory.ts';
 export { openElicitations } from './sdk/shared-conversation.ts';
 export { StartProgress } from './sdk/start-progress.ts';
-export { traceOf, withTrace } from './traces.ts';
 export {
   inputOfLink,
   type MissingInput,

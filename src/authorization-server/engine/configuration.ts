@@ -18,7 +18,7 @@ import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { supportedPrompts } from '../endpoints/authorization-endpoint.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
-import { createJwtRecorder } from '../jwt/record-jwt.ts';
+import { createJwtRecorder } from '../jwt/own-jwt.ts';
 import { type buildLogout, logoutPaths } from '../logout/logout-endpoints.ts';
 import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
 import { type ProtectedResource, type ResourceRegistry, toResourceServer } from '../resources.ts';

@@ -3,11 +3,17 @@ import type { Command } from 'commander';
 import { plainMarked } from '../../../client/transports/exact-numbers.ts';
 import { nearest } from '../../../settings/known-names.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { type CommandIo, formatJson, printableLine, processIo, programName } from '../../output.ts';
+import {
+  type CommandIo,
+  formatJson,
+  printable,
+  printableLine,
+  processIo,
+  programName,
+} from '../../output.ts';
 import { type ProgressLine, startProgressLine } from '../../progress-line.ts';
 import { type GivenArguments, readArguments, typeArguments } from './call-arguments.ts';
 import { answerElicitation, canAsk } from './call-elicitation.ts';
-import { formatResult } from './call-result.ts';
 import { explainFailure } from './client-failure.ts';
 import { addConnectionOptions, type ConnectionOptions, maxTimeOption } from './connection-options.ts';
 import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
@@ -158,4 +164,41 @@ export function registerCall(program: Command, io: CommandIo = processIo()): voi
   command.action((url: string, tool: string, args: string[], options: CallOptions) =>
     runCall({ url, tool, args }, options, io),
   );
+}
+
+/** A block of content, as far as it is shown. */
+export type ShownBlock = { type: string } & Record<string, unknown>;
+
+/** A tool result, as far as it is shown. */
+interface ShownResult {
+  content: readonly ShownBlock[];
+  structuredContent?: unknown;
+}
+
+/**
+ * Writes a block of content for a person: its text, or one line for anything else.
+ * @returns text that is safe for a terminal (T-190)
+ */
+export function formatBlock(block: ShownBlock): string {
+  if (block.type === 'text' && typeof block.text === 'string') return printable(block.text);
+  const { text, uri, mimeType } = Object(block.resource) as Record<string, unknown>;
+  if (typeof text === 'string') return printable(text);
+  const size =
+    typeof block.data === 'string' ? `${Math.floor((block.data.length * 3) / 4)} bytes` : undefined;
+  const about = [block.type, block.mimeType ?? mimeType, block.uri ?? uri ?? block.name, size].filter(
+    (one) => typeof one === 'string',
+  );
+  return `[${printableLine(about.join(' '))}]`;
+}
+
+/**
+ * Writes a tool result for a person: its texts, and one line for anything else.
+ * @param result what the tool answered
+ * @returns text that is safe for a terminal (T-190)
+ */
+export function formatResult(result: ShownResult): string {
+  const parts = result.content.map(formatBlock);
+  if (parts.length === 0 && result.structuredContent !== undefined)
+    return formatJson(result.structuredContent);
+  return parts.length === 0 ? '' : `${parts.join('\n').replace(/\n+$/, '')}\n`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { settleTraces, traceOf, withTrace } from '../../src/mcp/calls.ts';
 import type { Message } from '../../src/mcp/protocol.ts';
-import { settleTraces, traceOf, withTrace } from '../../src/mcp/traces.ts';
 import { formatTraceContext } from '../../src/observability/trace-context.ts';
 
 const ids = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatResult } from '../../../../src/cli/commands/mcp-client/call-result.ts';
+import { formatResult } from '../../../../src/cli/commands/mcp-client/call.ts';
 
 describe('a result on a terminal', () => {
   it('has its texts without escape sequences, and a line for everything else (T-190)', () => {
