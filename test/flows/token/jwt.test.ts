@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/jwt/record-jwt.ts and src/authorization-server/jwt/own-jwt.ts.
+// Flows of src/authorization-server/jwt/own-jwt.ts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
