@@ -414,46 +414,49 @@ function count(
     typeof value === 'number' && named.has(callColumns[name])
       ? (findName.get(value) ?? null)
       : (value as string | null);
-  const times = withTimes ? timesOf(db, columns, from, values) : undefined;
+  const keyOf = (row: Counted): string => JSON.stringify(by.map((name) => row[`g_${name}`]));
+  const sizes = new Map(rows.map((row) => [keyOf(row), row.calls]));
+  const times = withTimes ? timesOf(db, columns, from, values, sizes) : undefined;
   return rows.map((row) => {
     const group = Object.fromEntries(by.map((name) => [name, nameOf(name, row[`g_${name}`])]));
     const { calls, failed, refused, accounts, firstAt, lastAt, bytesOut } = row;
     const counted = { group, calls, failed, refused, accounts, firstAt, lastAt, bytesOut };
-    const own = times?.get(JSON.stringify(by.map((name) => row[`g_${name}`])));
-    return own ? { ...counted, times: own } : counted;
+    const { p50 = 0, p95 = 0, p99 = 0 } = times?.get(keyOf(row)) ?? {};
+    return times ? { ...counted, times: { p50, p95, p99 } } : counted;
   });
 }
 
 /**
- * Returns the percentiles of all groups, by the JSON of their columns.
+ * Returns the percentiles of groups, in one read of their calls.
  * @param columns of a group, as SQL
+ * @param sizes numbers of calls, by the JSON of the columns of each group
  */
 function timesOf(
   db: Database.Database,
   columns: readonly string[],
   from: string,
   values: readonly unknown[],
+  sizes: ReadonlyMap<string, number>,
 ): Map<string, CallTimes> {
-  const aliases = columns.map((_column, at) => `g${at}`);
-  const by = (keyword: string, list: readonly string[]): string =>
-    list.length === 0 ? '' : `${keyword} BY ${list.join(', ')}`;
-  const atShare = (share: number, name: string): string =>
-    `min(CASE WHEN place >= size * ${share} THEN ms END) AS ${name}`;
-  const rows = db
-    .prepare<unknown[], CallTimes & Record<string, unknown>>(
-      `SELECT ${[...aliases, atShare(0.5, 'p50'), atShare(0.95, 'p95'), atShare(0.99, 'p99')].join(', ')}
-       FROM (SELECT ${columns.map((column, at) => `${column} AS g${at}, `).join('')} ms,
-           row_number() OVER (${by('PARTITION', columns)} ORDER BY ms) AS place,
-           count(*) OVER (${by('PARTITION', columns)}) AS size
-         FROM ${from}) ${by('GROUP', aliases)}`,
-    )
-    .all(...values);
-  return new Map(
-    rows.map(({ p50, p95, p99, ...row }) => [
-      JSON.stringify(aliases.map((name) => row[name])),
-      { p50, p95, p99 },
-    ]),
-  );
+  const times = new Map<string, CallTimes & { seen: number }>();
+  const key = [...columns, 'ms'].join(', ');
+  const counted = db
+    .prepare<unknown[], unknown[]>(`SELECT ${key}, count(*) FROM ${from} GROUP BY ${key} ORDER BY ${key}`)
+    .raw();
+  for (const row of counted.iterate(...values)) {
+    const [ms, calls] = row.splice(columns.length) as [number, number];
+    const group = JSON.stringify(row);
+    const size = sizes.get(group);
+    if (size === undefined) continue;
+    const own = times.get(group) ?? { p50: 0, p95: 0, p99: 0, seen: 0 };
+    const passes = (share: number): boolean => own.seen < size * share && own.seen + calls >= size * share;
+    if (passes(0.5)) own.p50 = ms;
+    if (passes(0.95)) own.p95 = ms;
+    if (passes(0.99)) own.p99 = ms;
+    own.seen += calls;
+    times.set(group, own);
+  }
+  return times;
 }
 
 type Condition = CallCondition | readonly [sql: string, ...values: unknown[]];

@@ -128,6 +128,27 @@ describe('the call ledger on SQLite', () => {
     });
   });
 
+  it('verifies after an upgrade from the first schema, and names itself then', async () => {
+    const file = newFile();
+    const store = openStore(file);
+    await append(
+      store,
+      calls(3, (number) => (number === 2 ? { arguments: Uint8Array.of(1) } : {})),
+    );
+    await store.close();
+    openBeside(file).exec(`DROP TABLE call_ledger; CREATE TABLE call_exports (name TEXT);
+      ALTER TABLE calls DROP COLUMN actor; ALTER TABLE calls DROP COLUMN generation;
+      ALTER TABLE calls DROP COLUMN wait_ms; PRAGMA user_version = 1`);
+    expect(await verify(store)).toEqual([]);
+    await append(
+      store,
+      calls(1, () => ({ actor: '["proxy"]', waitMs: 0 })),
+    );
+    expect(await verify(store)).toEqual([]);
+    const { ledger } = await store.readNext({ ledger: '', calls: 0 }, 1);
+    expect(ledger).toMatch(/^[0-9a-f]{16}$/);
+  });
+
   it('is one chain of several processes, none of whose calls is lost or doubled', async () => {
     const file = newFile();
     const programs = ['ada', 'bob'].map((account) =>
