@@ -123,6 +123,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   /** Keys of sessions that are being ended for new ones. Parallel requests end different sessions. */
   const evicting = new Set<string>();
   let isStopping = false;
+  /** Number of times that all sessions were lost. */
+  let losses = 0;
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
     const client = clientOfPrincipal(stored.principal);
@@ -186,6 +188,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const key = hashSessionId(id);
     await releasing.get(key);
+    const lossesBefore = losses;
     const found = await store.find(key);
     if (found?.principal !== principalKey(authInfo) || ending.has(key)) return undefined;
     const initialize = seal.open(found.initialize, initializeContext(key));
@@ -224,7 +227,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       throw new SessionMoves();
     }
     if (session.isEnded) return undefined;
-    if (ownership && !ownership.holds(key)) {
+    if (losses !== lossesBefore || (ownership && !ownership.holds(key))) {
       // The lease of this process has ended meanwhile.
       await release(session);
       return restore(id, authInfo);
@@ -300,6 +303,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const forgetRegistry = inUse.add(noteUse);
   const stopListening = [
     onLost?.(() => {
+      losses++;
       for (const session of [...held.values()]) void release(session);
     }),
     ownership?.onEndIdle(async (key) => {

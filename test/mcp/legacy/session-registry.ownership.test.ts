@@ -140,6 +140,38 @@ describe('a session of one of several processes', () => {
   });
 });
 
+describe('a session of the only process, while another one has served in its place', () => {
+  it('is restored from the storage, also if it was just being restored', async () => {
+    const { source, seen } = createSlowServer();
+    const hold = Promise.withResolvers<void>();
+    const slow: ServerSource = {
+      sharing: 'each',
+      async create(context) {
+        const server = await source.create(context);
+        if (seen.made > 1) await hold.promise;
+        return server;
+      },
+    };
+    let lose = (): void => undefined;
+    const gate = await startGate({
+      source: slow,
+      onSessionsLost(callback) {
+        lose = callback;
+        return () => undefined;
+      },
+    });
+    const token = gate.issue('ann');
+    const headers = inSession(await gate.initialize(token));
+    lose();
+    const answering = gate.send(token, { json: ping(), headers });
+    await expect.poll(() => seen.made).toBe(2);
+    lose();
+    hold.resolve();
+    expect((await answering).status).toBe(200);
+    expect([seen.made, seen.closed]).toEqual([3, 2]);
+  });
+});
+
 /** A session whose next request with another grant waits in the storage, until a test lets it go on. */
 async function startWaitingRequest(method: 'GET' | 'POST') {
   const { peers, asked } = startPeers();
