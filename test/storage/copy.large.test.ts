@@ -65,7 +65,13 @@ describe('a large installation', () => {
 
     const there = await copy(data, config);
     const here = await copy(config, back);
-    expect(here.tables).toEqual(there.tables);
+    // The audit log of the first copy notes that copy.
+    const isAudit = ({ name }: { name: string }): boolean => name.startsWith('audit');
+    expect(here.tables.filter((table) => !isAudit(table))).toEqual(
+      there.tables.filter((table) => !isAudit(table)),
+    );
+    expect(here.tables.filter(isAudit).map(({ rows }) => rows)).toEqual([1, 1]);
+    expect(there.tables.filter(isAudit).map(({ rows }) => rows)).toEqual([0, 0]);
     expect(there.tables.find(({ name }) => name === 'artifacts')?.rows).toBe(accounts * 10);
     const bytes = statSync(join(data, 'gatehouse.db')).size;
     process.stdout.write(
