@@ -43,7 +43,7 @@ export function startMetricExport(options: MetricExportOptions): () => Promise<v
 }
 
 /** Beginning and end of the time that a data point covers. */
-type Span = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
+type Period = Pick<DataPoint<unknown>, 'startTime' | 'endTime'>;
 
 function createProducer({ metrics, version }: MetricExportOptions): MetricProducer {
   const scope = { name: 'mcp-gatehouse', version };
@@ -51,9 +51,9 @@ function createProducer({ metrics, version }: MetricExportOptions): MetricProduc
   return {
     async collect() {
       const collected = await metrics.collect();
-      const span = { startTime, endTime: hrTimeOf(Date.now()) };
+      const period = { startTime, endTime: hrTimeOf(Date.now()) };
       const data = collected
-        .map((metric) => toMetricData(metric, span))
+        .map((metric) => toMetricData(metric, period))
         .filter(({ dataPoints }) => dataPoints.length > 0);
       return {
         resourceMetrics: { resource: emptyResource(), scopeMetrics: [{ scope, metrics: data }] },
@@ -64,30 +64,30 @@ function createProducer({ metrics, version }: MetricExportOptions): MetricProduc
 }
 
 /** Maps a metric of Prometheus to the data model of OpenTelemetry. */
-export function toMetricData({ name, help, type, values }: CollectedMetric, span: Span): MetricData {
+export function toMetricData({ name, help, type, values }: CollectedMetric, period: Period): MetricData {
   const described = {
     descriptor: { name, description: help, unit: unitOf(name), valueType: ValueType.DOUBLE },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
   if (type === 'histogram')
-    return { ...described, dataPointType: DataPointType.HISTOGRAM, dataPoints: toHistograms(values, span) };
+    return { ...described, dataPointType: DataPointType.HISTOGRAM, dataPoints: toHistograms(values, period) };
   // Some gauges of the process are NaN until they have measured something.
   const dataPoints = values
     .filter(({ value }) => Number.isFinite(value))
-    .map(({ value, labels }) => ({ ...span, attributes: labels, value }));
+    .map(({ value, labels }) => ({ ...period, attributes: labels, value }));
   return type === 'counter'
     ? { ...described, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints }
     : { ...described, dataPointType: DataPointType.GAUGE, dataPoints };
 }
 
 /** Joins the samples of histograms: Prometheus has one for each bucket, which contains the smaller buckets. */
-function toHistograms(values: CollectedMetric['values'], span: Span): DataPoint<Histogram>[] {
+function toHistograms(values: CollectedMetric['values'], period: Period): DataPoint<Histogram>[] {
   const series = new Map<string, DataPoint<Histogram>>();
   for (const { metricName = '', value, labels } of values) {
     const { le, ...attributes } = labels;
     const key = JSON.stringify(attributes);
     const point = series.get(key) ?? {
-      ...{ ...span, attributes },
+      ...{ ...period, attributes },
       value: { count: 0, sum: 0, buckets: { boundaries: [], counts: [] } },
     };
     series.set(key, point);

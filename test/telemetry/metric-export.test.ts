@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CollectedMetric, createMetrics } from '../../src/observability/metrics.ts';
 import { startMetricExport, toMetricData } from '../../src/telemetry/metric-export.ts';
 
-const span = { startTime: [1, 0], endTime: [2, 0] } satisfies Parameters<typeof toMetricData>[1];
+const period = { startTime: [1, 0], endTime: [2, 0] } satisfies Parameters<typeof toMetricData>[1];
 
 describe('A histogram of Prometheus', () => {
   it('keeps its bounds, and has in each bucket only the values of that bucket', async () => {
@@ -18,16 +18,16 @@ describe('A histogram of Prometheus', () => {
     for (const seconds of [0.1, 0.5, 0.6, 5, 50]) histogram.observe({ route: '/a', status: '2xx' }, seconds);
     histogram.observe({ route: '/b', status: '2xx' }, 100);
     const [collected] = (await registry.getMetricsAsJSON()) as unknown as CollectedMetric[];
-    const { descriptor, dataPoints } = toMetricData(collected as CollectedMetric, span);
+    const { descriptor, dataPoints } = toMetricData(collected as CollectedMetric, period);
     expect(descriptor).toMatchObject({ name: 'waits_seconds', description: 'Waits.', unit: 's' });
     expect(dataPoints).toEqual([
       {
-        ...span,
+        ...period,
         attributes: { route: '/a', status: '2xx' },
         value: { count: 5, sum: 56.2, buckets: { boundaries: [0.1, 1, 10], counts: [1, 2, 1, 1] } },
       },
       {
-        ...span,
+        ...period,
         attributes: { route: '/b', status: '2xx' },
         value: { count: 1, sum: 100, buckets: { boundaries: [0.1, 1, 10], counts: [0, 0, 0, 1] } },
       },
@@ -44,8 +44,8 @@ describe('A number that is not finite', () => {
         { value: 3, labels: { of: 'b' } },
       ],
     };
-    const { dataPoints, descriptor } = toMetricData(metric, span);
-    expect(dataPoints).toEqual([{ ...span, attributes: { of: 'b' }, value: 3 }]);
+    const { dataPoints, descriptor } = toMetricData(metric, period);
+    expect(dataPoints).toEqual([{ ...period, attributes: { of: 'b' }, value: 3 }]);
     expect(descriptor.unit).toBe('By');
   });
 });
