@@ -191,7 +191,6 @@ async function composeGatehouse(
       await cluster.close();
       for (const part of [accessWatch, entered, objects, bond, limiters, recording, auditTrail])
         await part.close();
-      cluster.endServing();
       logger.info('the server has stopped');
       await endTelemetry();
     },

@@ -75,23 +75,6 @@ describe('createGatehouse', () => {
     await (await createGatehouse({ ...settings, ...alone })).close();
   });
 
-  it('leaves its data folder to any other server once it is closed, also while its storage is open', async () => {
-    const data = testFolder();
-    const [first, second] = [await openDataFolder(data), await openDataFolder(data)];
-    for (const { storage } of [first, second]) onTestFinished(() => storage.close());
-    const start = async (more: Partial<GatehouseOptions> & Pick<GatehouseOptions, 'storage' | 'keys'>) => {
-      const logger = createLogger('silent');
-      const gatehouse = await createGatehouse({ publicUrl: 'https://mcp.example.com', logger, ...more });
-      onTestFinished(() => gatehouse.close());
-      return gatehouse;
-    };
-    const alone = await start(first);
-    await expect(start(second)).rejects.toThrow('Another server runs on this data folder');
-    await alone.close();
-    await start({ ...first, cluster: { port: 0 } });
-    await start({ ...second, cluster: { port: 0 } });
-  });
-
   it('needs a public URL', async () => {
     const without = { publicUrl: undefined } as unknown as Partial<GatehouseOptions>;
     await expect(create(without)).rejects.toThrow('publicUrl: is required');

@@ -76,10 +76,8 @@ export interface Cluster extends ReloadRelay {
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
-  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it yet. */
+  /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
   close(): Promise<void>;
-  /** Lets any other server start on the SQLite folder, once this one writes nothing any more. */
-  endServing(): void;
   /** Closes it before it has served anything: another server may start at once. */
   abandon(): Promise<void>;
 }
@@ -129,7 +127,6 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
     reloadOthers: async () => [],
     onReload: () => () => undefined,
     close,
-    endServing,
     async abandon() {
       await close();
       endServing();
@@ -238,7 +235,6 @@ async function join(parts: JoiningParts): Promise<Cluster> {
     },
     ...relayReloads(bus, node, logger),
     close,
-    endServing,
     async abandon() {
       await close();
       endServing();

@@ -52,7 +52,7 @@ export interface Storage {
   /**
    * Notes that this process serves the installation. Undefined if the beats of `nodes` do.
    * @param hasPeers true if it and other processes forward requests to each other
-   * @returns takes the note back, once it does not serve any more; the end of the storage or the process does as well
+   * @returns takes the note back, if it does not serve after all; the end of the storage or the process does as well
    * @throws StorageFault if another process serves the installation, and not both forward requests
    */
   beginServing?(hasPeers: boolean): () => void;

@@ -74,7 +74,7 @@ describe('the nodes of an installation', () => {
       await expect(compose({ port: 0, host })).rejects.toThrow(/cluster\.address: is required/);
   });
 
-  it('on one SQLite folder are refused unless each has a port for the others, and until the other has ended (FA-37)', async () => {
+  it('on one SQLite folder are refused unless each has a port for the others, and until the storage of the other is closed (FA-37)', async () => {
     const folder = testFolder();
     const alone = await compose({}, {}, folder);
     for (const cluster of [{}, { port: 0 }])
@@ -83,12 +83,12 @@ describe('the nodes of an installation', () => {
       );
     await alone.composed.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    alone.composed.endServing();
-    const next = await composeOn(alone.storage, { cluster: { port: 0 } });
+    await alone.storage.close();
+    const next = await compose({ port: 0 }, {}, folder);
     const beside = await compose({ port: 0 }, {}, folder);
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
-    await next.close();
-    await alone.storage.close();
+    await next.composed.close();
+    await next.storage.close();
     await expect(compose({}, {}, folder)).rejects.toThrow(/Another server/);
     await beside.composed.close();
     await beside.storage.close();

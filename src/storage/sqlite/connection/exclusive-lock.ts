@@ -98,7 +98,7 @@ export interface ServingLock {
   /**
    * Takes the lock. All gatehouses of a process on one storage hold it together.
    * @param isShared true if this server and others forward requests to each other
-   * @returns releases it, once the gatehouse has ended, or if it does not serve after all
+   * @returns releases it, for a gatehouse that does not serve after all
    * @throws StorageFault if another server holds it, and not both share it
    */
   take(isShared: boolean): () => void;
