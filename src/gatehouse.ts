@@ -134,7 +134,7 @@ async function composeGatehouse(
     issuer,
     serve: composeServing({
       ...{ ...shared, authorizationServer, held, box, bus, tracing },
-      ...{ ledger: recording.ledger, peers: cluster.peers, onSessionsLost: cluster.onSessionsLost },
+      ...{ ledger: recording.ledger, peers: cluster.peers, lease: cluster.lease },
       access: watchLinkedAccess(accessWatch, bond.standing),
       upstreams: access.callerApi,
     }),

@@ -63,7 +63,7 @@ export interface ClusterNode {
   find(id: string): Promise<NodeRow | undefined>;
   /** Returns whether this node may serve its sessions: its last beat is recent. */
   isCurrent(): boolean;
-  /** Returns true once a server without a port for others has begun to serve, while this node was without a lease. */
+  /** Returns true while a server without a port for others serves, which began while this node was without a lease. */
   isReplaced(): boolean;
   /** Returns the other nodes that are alive. */
   listOthers(): Promise<readonly NodeRow[]>;
@@ -89,9 +89,6 @@ export interface ClusterNodeOptions {
   now: () => number;
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
-
-/** Log message of a server that finds another one in its place. */
-const replaced = 'another server has taken over: this one refuses all requests now, stop it';
 
 /** Joins the nodes of an installation. */
 export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterNode> {
@@ -172,18 +169,30 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   let beats = 0;
   function beatAgain(): void {
     timer = setTimeout(async () => {
-      beating = beat().catch((error: unknown) => {
-        if (error instanceof AnotherServer) {
-          isReplaced = true;
-          checkLease();
-          logger.error({ err: error }, replaced);
-        } else if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
+      beating = beat().then(endReplacement, (error: unknown) => {
+        if (error instanceof AnotherServer) noteReplacement(error);
+        else if (isCurrent()) logger.warn({ err: error }, 'this node could not renew its lease');
       });
       await beating;
       if (isCurrent() && beats++ % beatsPerLook === 0) await compareSettings().catch(() => undefined);
-      if (!hasLeft && !isReplaced) beatAgain();
+      if (!hasLeft) beatAgain();
     }, beatMs);
     timer.unref();
+  }
+
+  function noteReplacement(error: AnotherServer): void {
+    if (isReplaced) return;
+    isReplaced = true;
+    checkLease();
+    logger.error(
+      { err: error },
+      'a server without cluster.port has taken over: this node refuses all requests until that server has ended',
+    );
+  }
+
+  function endReplacement(): void {
+    if (isReplaced) logger.info('this node serves again: the server that had taken over has ended');
+    isReplaced = false;
   }
 
   let wasCurrent = true;
@@ -287,6 +296,8 @@ export interface LoneServer {
   isReplaced(): boolean;
   /** Returns whether this server may serve at this moment. After a pause of the process, the database is asked first. */
   mayServe(): boolean | Promise<boolean>;
+  /** Returns whether this server may serve sessions: its last beat is recent, and it was not paused since. */
+  isCurrent(): boolean;
   /** Registers a callback for the loss of all sessions: another server may have had them. @returns removes it */
   readonly onLost: SessionOwnership['onLost'];
   /** Lets another server serve the installation. */
@@ -342,39 +353,44 @@ async function beginAlone(
   let isReplaced = false;
   let hasLeft = false;
   let lookedAt = 0;
+  let renewedAt = 0;
   /** Time of the end of a pause in which the lease may have ended, until a later beat has found out. */
   let pausedUntil: number | undefined;
   let beatEnded = Promise.withResolvers<void>();
 
-  /** Returns whether this server has the lease, as far as it knows. */
-  function isCurrent(): boolean {
+  /** Returns whether the process was paused, and no beat has ended since. */
+  function isPaused(): boolean {
     const at = performance.now();
     if (at - lookedAt > doubtMs) pausedUntil = at;
     lookedAt = at;
-    return pausedUntil === undefined && !isReplaced;
+    return pausedUntil !== undefined;
   }
 
   function loseAll(): void {
-    logger.warn(
-      'another server has served meanwhile: the MCP sessions of this one end, and are restored if they are used',
-    );
     for (const callback of lost) callback();
   }
 
   async function beat(): Promise<void> {
-    isCurrent();
+    isPaused();
     const begunAt = performance.now();
     try {
-      // Another server has begun to serve meanwhile, and has left.
-      if (!(await store.beat(row))) loseAll();
-      isCurrent();
+      if (!(await store.beat(row))) {
+        logger.warn(
+          'another server has served meanwhile, and has left: the MCP sessions of this one are restored if they are used',
+        );
+        loseAll();
+      }
+      renewedAt = begunAt;
+      isPaused();
       if (pausedUntil !== undefined && pausedUntil <= begunAt) pausedUntil = undefined;
     } catch (error) {
-      // While the database is away, no other server can begin a lease.
       if (!(error instanceof AnotherServer)) return;
       isReplaced = true;
       replacedNow();
-      logger.error({ err: error }, replaced);
+      logger.error(
+        { err: error },
+        'another server has taken over: this one refuses all requests now, stop it',
+      );
       loseAll();
     } finally {
       beatEnded.resolve();
@@ -391,17 +407,24 @@ async function beginAlone(
     timer.unref();
   }
 
-  await beginLease(store, row, logger);
-  lookedAt = performance.now();
+  renewedAt = await beginLease(store, row, logger);
+  lookedAt = renewedAt;
   beatAgain();
-  const looking = setInterval(isCurrent, fenceLookMs);
-  looking.unref();
+  const pauseCheck = setInterval(isPaused, fenceLookMs);
+  pauseCheck.unref();
   return {
     isReplaced: () => isReplaced,
     mayServe() {
-      if (isCurrent() || isReplaced || hasLeft) return !isReplaced;
-      return beatEnded.promise.then(isCurrent);
+      if (isReplaced || hasLeft) return false;
+      if (!isPaused()) return true;
+      const afterBeat = (): boolean => !isPaused() && !isReplaced && !hasLeft;
+      // The beat that runs may have begun before the pause.
+      return beatEnded.promise.then(() => {
+        if (afterBeat() || isReplaced || hasLeft) return afterBeat();
+        return beatEnded.promise.then(afterBeat);
+      });
     },
+    isCurrent: () => !isPaused() && !isReplaced && !hasLeft && performance.now() - renewedAt < fenceMs,
     onLost(callback) {
       lost.add(callback);
       return () => lost.delete(callback);
@@ -409,7 +432,7 @@ async function beginAlone(
     async leave() {
       hasLeft = true;
       clearTimeout(timer);
-      clearInterval(looking);
+      clearInterval(pauseCheck);
       await beating;
       beatEnded.resolve();
       await store.leave(row.id);

@@ -13,7 +13,7 @@ import { joinCluster, serveAlone } from '../cluster/node.ts';
 import { type ReloadRelay, relayReloads } from '../cluster/relays.ts';
 import type { KeySet } from '../crypto/key-schedule.ts';
 import { keyedDigest } from '../crypto/secret.ts';
-import { hashSessionId, type Peers, processOfSse } from '../mcp/index.ts';
+import { hashSessionId, type Peers, processOfSse, type SessionLease } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
@@ -60,8 +60,8 @@ export interface ClusterParts {
 export interface Cluster extends ReloadRelay {
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
-  /** Registers a callback for the loss of all sessions of the only process; undefined if it cannot lose them. */
-  onSessionsLost: Peers['sessions']['onLost'] | undefined;
+  /** The lease of a process without peers; undefined if no other one can take its place. */
+  lease: SessionLease | undefined;
   /** Returns the address of the client of a request, also of one that another node has forwarded. */
   findClientAddress: (request: IncomingMessage) => string;
   /**
@@ -69,7 +69,7 @@ export interface Cluster extends ReloadRelay {
    * @returns the listener for the public port: it forwards requests whose session another node serves
    */
   serve(listener: RequestListener): RequestListener;
-  /** Returns true once another server has taken over from this one, and not both have a port for each other. */
+  /** Returns true while another server serves in place of this one, and not both have a port for each other. */
   isReplaced(): boolean;
   /**
    * Shows other nodes and operators the settings after a reload.
@@ -119,7 +119,7 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
   }
   return {
     peers: undefined,
-    onSessionsLost: alone?.onLost,
+    lease: alone,
     findClientAddress,
     serve: (listener) => (alone ? serveIf(() => alone.mayServe(), listener) : listener),
     isReplaced: () => alone?.isReplaced() === true,
@@ -219,7 +219,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       forward: (...request) => forwarding.forwardJudged(...request),
       hasCounted: (request) => nodePort.isJudged(request),
     },
-    onSessionsLost: undefined,
+    lease: undefined,
     findClientAddress: (request) => nodePort.clientAddressOf(request) ?? findClientAddress(request),
     serve(listener) {
       const isFor = (id: string): boolean => id === node.id && node.isCurrent() && !isClosed;

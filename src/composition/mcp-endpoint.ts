@@ -57,7 +57,7 @@ export interface ServingParts
     | 'issuer'
     | 'storage'
     | 'peers'
-    | 'onSessionsLost'
+    | 'lease'
     | 'bus'
     | 'access'
     | 'held'
@@ -153,8 +153,8 @@ export interface McpEndpointParts {
   sessionsInUse: SessionsInUse;
   /** The other nodes; undefined if this process is the only one. */
   peers: Peers | undefined;
-  /** Registers a callback for the loss of the sessions of the only process; undefined if it cannot lose them. */
-  onSessionsLost: McpEndpointOptions['onSessionsLost'] | undefined;
+  /** The lease of a process without peers; undefined if no other one can take its place. */
+  lease: McpEndpointOptions['lease'] | undefined;
   /** Carries messages between nodes; undefined if there is one. */
   bus: NodeBus | undefined;
   access: AccessWatch;
@@ -215,7 +215,7 @@ function composeMcpEndpoint(place: EndpointPlace, parts: McpEndpointParts): McpE
     store: sessionsOfRoute(peers ? mcpSessions.ofNode(peers.id) : mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     ...(peers && { peers }),
-    ...(parts.onSessionsLost && { onSessionsLost: parts.onSessionsLost }),
+    ...(parts.lease && { lease: parts.lease }),
     ...(bus && {
       relays: {
         listeners: relayChanges(bus, path, 'listeners'),

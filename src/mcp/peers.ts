@@ -30,6 +30,12 @@ export interface SessionOwnership {
   onLost(callback: () => void): () => void;
 }
 
+/** The lease of a process without peers. Once it has ended, another process may serve the installation. */
+export interface SessionLease extends Pick<SessionOwnership, 'onLost'> {
+  /** Returns whether this process may serve sessions now. */
+  isCurrent(): boolean;
+}
+
 /** The other processes that serve the installation. */
 export interface Peers {
   /** Id of this process among them; new at each start. */

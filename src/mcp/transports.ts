@@ -20,7 +20,7 @@ import { createSseTransport } from './legacy/sse.ts';
 import { createStatelessTransport } from './legacy/stateless.ts';
 import { createStreamableHttp } from './legacy/streamable-http.ts';
 import { createStreamableHttp2026 } from './modern/streamable-http.ts';
-import type { Peers, SessionOwnership } from './peers.ts';
+import type { Peers, SessionLease } from './peers.ts';
 import {
   type ChangeRelay,
   type Conversations,
@@ -78,8 +78,8 @@ export interface McpTransportsOptions {
   sessionsInUse?: SessionsInUse;
   /** The other processes that serve the installation; without them this process is the only one. */
   peers?: Peers;
-  /** As of `peers.sessions`, for a process without peers whose place another one may have taken for a time. */
-  onSessionsLost?: SessionOwnership['onLost'];
+  /** The lease of a process without peers; without it no other process can take its place. */
+  lease?: SessionLease;
   /** Carry changes of its servers to other nodes, for clients that listen and for conversations; none without them. */
   relays?: Record<'listeners' | 'conversations', ChangeRelay>;
   access: AccessWatch;
@@ -147,7 +147,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     store: options.store,
     ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
     ...(peers && { ownership: peers.sessions }),
-    ...(options.onSessionsLost && { onLost: options.onSessionsLost }),
+    ...(options.lease && { lease: options.lease }),
     seal,
     access,
     limits: options.sessionLimits,

@@ -188,8 +188,8 @@ describe('a node', () => {
     expect(node.sessions.holds('s')).toBe(true);
   });
 
-  it('in whose place a server without a port serves gives up all sessions, says so, and begins no lease again', async () => {
-    const { store, line, storage } = await startStore('s');
+  it('in whose place a server without a port serves gives up all sessions, says so, and serves again once that one has ended', async () => {
+    const { store, line } = await startStore('s');
     const { node, warnings } = await join(store, '10.0.0.1:1');
     await node.sessions.claim('s');
     let isLost = false;
@@ -200,9 +200,10 @@ describe('a node', () => {
     line.hasRival = true;
     await expect.poll(() => node.isReplaced(), { timeout: 4_000 }).toBe(true);
     expect([node.isCurrent(), node.sessions.holds('s'), isLost]).toEqual([false, false, true]);
-    expect(JSON.stringify(warnings)).toContain('another server has taken over');
+    expect(JSON.stringify(warnings)).toContain('a server without cluster.port has taken over');
     line.hasRival = false;
-    await expect.poll(() => storage.nodes.list(), { timeout: 8_000 }).toEqual([]);
+    await expect.poll(() => node.isCurrent(), { timeout: 8_000 }).toBe(true);
+    expect([node.isReplaced(), node.sessions.holds('s')]).toEqual([false, false]);
   });
 
   it('begins no new lease by a beat that was under way when it left', async () => {
@@ -304,6 +305,18 @@ describe('a server without a port for others', () => {
     expect(answer).toBeInstanceOf(Promise);
     line.silence.resolve(true);
     expect([await answer, alone.mayServe(), losses()]).toEqual([true, true, 0]);
+  });
+
+  it('that cannot renew its lease serves no session until it has: another server may have them', async () => {
+    const { store, line } = await startStore();
+    const { alone, losses } = await start(store);
+    expect(alone.isCurrent()).toBe(true);
+    line.isSilent = true;
+    await expect.poll(() => alone.isCurrent(), { timeout: 8_000 }).toBe(false);
+    line.isSilent = false;
+    line.silence.resolve(true);
+    await expect.poll(() => alone.isCurrent(), { timeout: 4_000 }).toBe(true);
+    expect(losses()).toBe(0);
   });
 
   it('loses its sessions if another one has served since its last beat, and serves on', async () => {

@@ -202,7 +202,7 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
   session_moves: {
     status: 503,
     code: -32000,
-    message: 'This session is moving to another process. Nothing was done; try again in a second.',
+    message: 'This session cannot be served here at the moment. Nothing was done; try again in a second.',
   },
   event_unknown: {
     status: 400,

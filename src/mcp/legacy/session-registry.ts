@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
 import type { AccessWatch } from '../http/exchange.ts';
 import { type CallLimit, Deadlines } from '../http/limits.ts';
-import { ServedElsewhere, type SessionOwnership } from '../peers.ts';
+import { ServedElsewhere, type SessionLease, type SessionOwnership } from '../peers.ts';
 import type {
   Conversations,
   InitializeParams,
@@ -38,8 +38,8 @@ export interface SessionRegistryOptions {
   inUse?: SessionsInUse;
   /** Settles which node serves a session; without it this process is the only one. */
   ownership?: SessionOwnership;
-  /** As of the ownership, for a process that is the only one, and whose place another one may have taken for a time. */
-  onLost?: SessionOwnership['onLost'];
+  /** The lease of a process without ownership; without it no other process can take its place. */
+  lease?: SessionLease;
   /** The endpoint's public URL. */
   url: URL;
   /** Milliseconds that a POST waits for its responses before it becomes a stream. */
@@ -56,7 +56,7 @@ export type OpenedSession =
   | { error: JsonRpcError }
   | { reason: 'too_many_sessions' | 'sessions_exhausted' };
 
-/** A session cannot be restored because this process stops. Another process, or the next one, restores it. */
+/** This process cannot serve a session now, as it stops or its lease is over. It may be served elsewhere, or here later. */
 export class SessionMoves extends Error {
   override name = 'SessionMoves';
 }
@@ -68,7 +68,7 @@ export interface SessionRegistry {
   /**
    * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
    * restored from the storage. Each use extends its lifetime.
-   * @throws ServedElsewhere if another process has it; SessionMoves if this process stops
+   * @throws ServedElsewhere if another process has it; SessionMoves if this process stops, or its lease is over
    */
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
@@ -81,7 +81,7 @@ export interface SessionRegistry {
   holds(id: string): boolean;
   /**
    * Ends the sessions' own streams. Sessions without running calls are released to other processes, if there are any.
-   * None is restored any more.
+   * No session is restored any more.
    */
   drain(): void;
   /** Returns the number of sessions this process holds. */
@@ -112,7 +112,7 @@ const evictionMs = 5_000;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
-  const { inUse = createSessionsInUse(), ownership, onLost = ownership?.onLost } = options;
+  const { inUse = createSessionsInUse(), ownership, lease } = options;
   const store = ownership ? noticeLoss(options.store, (key) => lose(key)) : options.store;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
@@ -230,6 +230,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     if (losses !== lossesBefore || (ownership && !ownership.holds(key))) {
       // The lease of this process has ended meanwhile.
       await release(session);
+      if (!ownership) throw new SessionMoves();
       return restore(id, authInfo);
     }
     held.set(id, session);
@@ -237,6 +238,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
 
   const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    if (lease && !lease.isCurrent()) throw new SessionMoves();
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
     if (isStopping) throw new SessionMoves();
@@ -302,7 +304,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
   const forgetRegistry = inUse.add(noteUse);
   const stopListening = [
-    onLost?.(() => {
+    (ownership ?? lease)?.onLost(() => {
       losses++;
       for (const session of [...held.values()]) void release(session);
     }),

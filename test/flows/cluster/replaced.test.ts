@@ -22,7 +22,10 @@ describe('a server on PostgreSQL that is paused for longer than its lease', () =
       first.program.process.kill('SIGSTOP');
       const second = await start(undefined, alone);
       first.program.process.kill('SIGCONT');
-      await first.program.waitFor('stderr', /another server has taken over/);
+      await first.program.waitFor(
+        'stderr',
+        /another server has taken over|without cluster\.port has taken over/,
+      );
       const statusesAt = async (port: number): Promise<number[]> => {
         balancer.only(port);
         const paths = ['/.well-known/oauth-authorization-server', '/readyz', '/healthz'];

@@ -141,7 +141,7 @@ describe('a session of one of several processes', () => {
 });
 
 describe('a session of the only process, while another one has served in its place', () => {
-  it('is restored from the storage, also if it was just being restored', async () => {
+  it('is refused while it is restored, or the lease is over, and restored from the storage after it', async () => {
     const { source, seen } = createSlowServer();
     const hold = Promise.withResolvers<void>();
     const slow: ServerSource = {
@@ -153,11 +153,15 @@ describe('a session of the only process, while another one has served in its pla
       },
     };
     let lose = (): void => undefined;
+    let isCurrent = true;
     const gate = await startGate({
       source: slow,
-      onSessionsLost(callback) {
-        lose = callback;
-        return () => undefined;
+      lease: {
+        isCurrent: () => isCurrent,
+        onLost(callback) {
+          lose = callback;
+          return () => undefined;
+        },
       },
     });
     const token = gate.issue('ann');
@@ -167,7 +171,13 @@ describe('a session of the only process, while another one has served in its pla
     await expect.poll(() => seen.made).toBe(2);
     lose();
     hold.resolve();
-    expect((await answering).status).toBe(200);
+    const refused = await answering;
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    isCurrent = false;
+    expect((await gate.send(token, { json: ping(), headers })).status).toBe(503);
+    expect([seen.made, seen.closed]).toEqual([2, 2]);
+    isCurrent = true;
+    expect((await gate.send(token, { json: ping(), headers })).status).toBe(200);
     expect([seen.made, seen.closed]).toEqual([3, 2]);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { jsonLine, unmarkedJson } from '../../../collections/exact-json.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
-import { readMessageLines } from '../message-lines.ts';
+import { readMessageLines } from '../command-transport.ts';
 import type { HostSide } from './relay.ts';
 
 /** Streams from and to a host. */

@@ -28,11 +28,11 @@ export function createNodeStore(db: Database, writer: Writer): NodeStore {
       );
       if (renewed === 1) return true;
       await writer.write(async (tx) => {
-        // Before the look: a server without a port that renews its lease at this moment is alive, or finds its row gone.
+        // First: a server without a port whose row is gone cannot renew its lease. A row that is left makes this one wait.
         tx.send(`DELETE FROM nodes WHERE id <> $1 AND NOT (${hasPort} OR ${isAlive})`, [id]);
         const rival = await tx.row<{ address: string; lease: string }>(
           `SELECT address, id || ' ' || beat_at AS lease FROM nodes
-             WHERE ${isAlive} AND id <> $1 AND NOT (${hasPort} AND $2) ORDER BY beat_at DESC LIMIT 1`,
+             WHERE id <> $1 AND NOT (${hasPort} AND ($2 OR NOT ${isAlive})) ORDER BY beat_at DESC LIMIT 1`,
           [id, address.includes(':')],
         );
         if (rival) throw new AnotherServer(rival.address, rival.lease);

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { readMessageLines } from '../../../src/client/node/message-lines.ts';
+import { readMessageLines } from '../../../src/client/node/command-transport.ts';
 import { unmarkedJson } from '../../../src/collections/exact-json.ts';
 
 async function read(text: string, options: { markedNumbers?: 'all'; maxLineBytes?: number } = {}) {
