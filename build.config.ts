@@ -22,7 +22,7 @@ const programs = {
  */
 const shared = [
   { name: 'kernel', test: /\/src\/(?:oauth|collections)\// },
-  { name: 'terminal', test: /\/src\/cli\/(?:cli-error|command-text|option-parsers|output)\b/ },
+  { name: 'terminal', test: /\/src\/cli\/(?:cli-error|option-parsers|output)\b/ },
 ];
 
 /**

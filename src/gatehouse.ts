@@ -77,8 +77,7 @@ async function composeGatehouse(
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
-  const environment = process.env;
-  const program = { environment, version: packageVersion() };
+  const program = { environment: process.env, version: packageVersion() };
   const metrics = createMetrics(program.version);
   const telemetry = await composeTelemetry({ ...program, settings, metrics, logger });
   const { tracing } = telemetry;
@@ -97,7 +96,7 @@ async function composeGatehouse(
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
-    ...{ issuer, environment, objects, held, entered, bus, tracing, logger, now },
+    ...{ ...program, issuer, objects, held, entered, bus, tracing, logger, now },
     sharing: limiters.sharing,
     pinDefinitions: composeDefinitionMemory({ ...shared, bus }),
     seal: createTextSeal(box),
@@ -123,7 +122,7 @@ async function composeGatehouse(
   });
   opened.push(cluster.abandon);
   await keepOperatorClients({ ...shared, clients, box });
-  const access = await composeUpstreamAccess({ ...shared, box, resources, environment });
+  const access = await composeUpstreamAccess({ ...shared, ...program, box, resources });
   const { bond } = access;
   const authorizationServer = composeAuthorizationServer({
     ...shared,
@@ -194,13 +193,8 @@ async function composeGatehouse(
       await stopUpkeep();
       await routes.close(patienceMs);
       await cluster.close();
-      accessWatch.close();
-      entered.close();
-      objects.close();
-      await bond.close();
-      await limiters.close();
-      await recording.close();
-      await auditTrail.close();
+      for (const part of [accessWatch, entered, objects, bond, limiters, recording, auditTrail])
+        await part.close();
       logger.info('the server has stopped');
       await telemetry.close();
     },

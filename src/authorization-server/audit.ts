@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { loggable } from '../observability/loggable.ts';
-import type { Logger } from '../observability/logger.ts';
+import { type Logger, loggable } from '../observability/logger.ts';
 import type { AuditEntry, AuditStore } from '../storage/audit.ts';
 import { createAuditTally } from './audit-tally.ts';
 import { currentWriteSet } from './engine/write-set.ts';

@@ -1,6 +1,8 @@
 import type { KeySet } from '../crypto/key-schedule.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Upstreams } from '../upstream/upstream.ts';
+import type { Vault } from '../upstream/vault.ts';
 import type { McpConnections } from './account/connected-apps.ts';
 import type { CredentialForms } from './account/credentials-page.ts';
 import type { AuditTrail } from './audit.ts';
@@ -16,7 +18,6 @@ import type { OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import type { ProtectedResource, ToolsOf } from './resources.ts';
 import type { Tolerances } from './tolerances.ts';
-import type { UpstreamParts } from './upstream-login/no-upstreams.ts';
 
 /** Parts of the authorization server. */
 export interface AuthorizationServerOptions {
@@ -114,3 +115,25 @@ export interface AuthorizationServerOptions {
   /** Epoch seconds. */
   now: () => number;
 }
+
+/** The upstreams of an installation, and the store of their tokens. */
+export interface UpstreamParts {
+  upstreams: Upstreams;
+  vault: Vault;
+}
+
+function nothingIsKept(): never {
+  throw new TypeError('there is no upstream whose tokens could be kept');
+}
+
+/** No upstream at all: everybody logs in here. */
+export const noUpstreams: UpstreamParts = {
+  upstreams: { all: [], find: () => undefined },
+  vault: {
+    changesOfLogin: nothingIsKept,
+    open: nothingIsKept,
+    profileOf: nothingIsKept,
+    sealTokens: nothingIsKept,
+    openTokens: nothingIsKept,
+  },
+};

@@ -41,8 +41,7 @@ import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.t
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
-import type { AuthorizationServerOptions } from './server-options.ts';
-import { noUpstreams } from './upstream-login/no-upstreams.ts';
+import { type AuthorizationServerOptions, noUpstreams } from './server-options.ts';
 import { createUpstreamLogin } from './upstream-login/upstream-login.ts';
 import { createUsedProofs, deriveNonceSecret, type UsedProofs } from './used-proofs.ts';
 

@@ -2,6 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Fetch } from '../client/index.ts';
 import { unmarkedJson } from '../collections/exact-json.ts';
 
+/** The command that a person types: a script of the checkout, or the published package. */
+export const programName = import.meta.url.endsWith('.ts') ? 'scripts/gatehouse' : 'npx mcp-gatehouse';
+
 /** An output: standard output or error, or a collector of a test. */
 export interface TextSink {
   write(text: string): unknown;

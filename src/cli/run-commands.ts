@@ -26,7 +26,7 @@ function misunderstood({ code, message }: CommanderError): CliError {
 async function explain(error: unknown): Promise<CliError> {
   if (error instanceof CommanderError) return misunderstood(error);
   if (error instanceof CliError) return error;
-  const { explainServerFailure } = await import('./server-failure.ts');
+  const { explainServerFailure } = await import('./failures.ts');
   return (
     explainServerFailure(error) ??
     new CliError(`Unexpected failure: ${(error as Error).message}`, exitCodes.unexpected)
@@ -76,7 +76,7 @@ export async function runCommands(
       if (failure.hint) io.stderr.write(`${printable(failure.hint)}\n`);
     }
     if (wantsJson(program, argv.slice(2)) && !isWritten()) {
-      const { failureAsJson } = await import('./failure-json.ts');
+      const { failureAsJson } = await import('./failures.ts');
       io.stdout.write(formatJson({ error: failureAsJson(failure) }));
     }
     return failure.exitCode;

@@ -2,9 +2,9 @@ export { type AccessWatch, createAccessWatch } from './access-watch.ts';
 export { buildProtectedResource, type ProtectedResourceDescription } from './challenge.ts';
 export { createDpopNonces, createUsedProofs, type UsedProofs } from './dpop/proof-checks.ts';
 export type { DpopPolicy } from './dpop/verify-proof.ts';
-export type { IntrospectionClient } from './introspection/client-authentication.ts';
 export {
   createIntrospectionVerifier,
+  type IntrospectionClient,
   IntrospectionUnavailable,
   type IntrospectionVerifierOptions,
 } from './introspection/introspection-verifier.ts';

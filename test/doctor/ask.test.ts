@@ -10,13 +10,13 @@ import {
 import { openExamination } from '../../src/doctor/examination.ts';
 import { type Fault, startServer } from './support/server.ts';
 
-async function subjectOf(fault?: Fault, url?: string) {
+async function subjectOf(fault?: Fault, url?: string, timeoutMs = 10_000) {
   const server = await startServer(fault ? { fault } : {});
   const { subject } = openExamination({
     url: url ?? server.url,
     fetch,
     now: () => 1_800_000_000,
-    timeoutMs: 300,
+    timeoutMs,
   }).look();
   return { server, subject };
 }
@@ -61,7 +61,7 @@ describe('one request of the doctor', () => {
     const { server, subject } = await subjectOf((changed) => {
       changed.routes['GET /head'] = () => ({ raw: () => undefined });
       changed.routes['GET /body'] = () => ({ raw: (response) => void response.writeHead(200).write('half') });
-    });
+    }, undefined, 1_000);
     expect(await ask(subject, `${server.origin}/head`)).toMatchObject({
       kind: 'unanswered',
       reason: 'timed_out',

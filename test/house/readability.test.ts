@@ -7,9 +7,6 @@ const sources = readSources('src');
 
 /** Short files with one importer that stay by themselves. */
 const allowedCrumbs: ReadonlySet<string> = new Set([
-  // Commands that end well load neither.
-  'src/cli/failure-json.ts',
-  'src/cli/server-failure.ts',
   // The entry of the package for PostgreSQL.
   'src/storage/postgres/index.ts',
   // What it imports, its importer may not.

@@ -49,6 +49,6 @@ describe('the keys of an upstream', () => {
     ['that never come', () => at.work.fault('/jwks', faults.silent()), 'timed_out', 'unavailable'],
   ])('%s log nobody in (T-085)', async (_what, arrange, reason, kind) => {
     arrange();
-    await at.expectRefused(logIn(await at.client()), reason, kind);
+    await at.expectRefused(logIn(await at.clientToSee(reason)), reason, kind);
   });
 });

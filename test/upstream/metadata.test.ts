@@ -88,7 +88,7 @@ describe('metadata', () => {
   ])(
     '%s begins no login, and stops nobody from asking again (T-088)',
     async (_what, arrange, reason, kind) => {
-      const upstream = await at.client();
+      const upstream = await at.clientToSee(reason);
       arrange();
       await at.expectRefused(upstream.begin(), reason, kind);
       at.work.behave();

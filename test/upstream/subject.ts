@@ -84,8 +84,10 @@ export const secondsNow = (): number => Math.floor(Date.now() / 1000);
 export function useWork(): {
   /** The stand-in, from the first test on. */
   readonly work: OpenIdUpstream;
-  /** A client of it that knows nothing yet and waits 0.7 s for an answer. */
+  /** A client of it that knows nothing yet. */
   client(options?: Partial<UpstreamsOptions>): Promise<Upstream>;
+  /** A client that soon gives up on an upstream, if it has to find it silent. */
+  clientToSee(reason: UpstreamReason): Promise<Upstream>;
   /** Expects a fault, with nothing of what the stand-in sent or what is secret in it (T-093). */
   expectRefused(doing: Promise<unknown>, reason: UpstreamReason, kind?: UpstreamFaultKind): Promise<void>;
 } {
@@ -100,7 +102,9 @@ export function useWork(): {
     get work() {
       return work as OpenIdUpstream;
     },
-    client: (options) => upstreamFor((work as OpenIdUpstream).settings(), { timeoutMs: 700, ...options }),
+    client: (options) => upstreamFor((work as OpenIdUpstream).settings(), options),
+    clientToSee: (reason) =>
+      upstreamFor((work as OpenIdUpstream).settings(), reason === 'timed_out' ? { timeoutMs: 2_000 } : {}),
     async expectRefused(doing, reason, kind = 'refused') {
       const fault = await faultOf(doing);
       expect([fault.reason, fault.kind]).toEqual([reason, kind]);

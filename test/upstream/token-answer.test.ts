@@ -54,7 +54,7 @@ describe('a token endpoint', () => {
     ],
     ['that sends more than one reads', () => at.work.fault('/token', faults.huge()), 'too_large', 'refused'],
   ])('%s logs nobody in, and nothing it sent goes on (T-084)', async (_what, arrange, reason, kind) => {
-    const upstream = await at.client();
+    const upstream = await at.clientToSee(reason);
     const { url, pending } = await upstream.begin();
     const { searchParams } = await createWalker().walk(url, lin);
     arrange();

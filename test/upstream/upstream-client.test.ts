@@ -72,7 +72,7 @@ describe('a login that begins', () => {
   });
 
   it('is of one person each, however many there are at once (T-092)', async () => {
-    const upstream = await at.client({ timeoutMs: 10_000 });
+    const upstream = await at.client();
     const people = [lin, omar, mallory];
     const logins = Array.from({ length: 18 }, async (_, index) => {
       const person = people[index % people.length] as UpstreamPerson;
@@ -152,7 +152,7 @@ describe('tokens of an upstream', () => {
     ],
     ['is silent', () => at.work.fault('/token', faults.silent()), 'timed_out', 'unavailable'],
   ])('are dead only where the upstream says so: it %s (T-090)', async (_what, arrange, reason, kind) => {
-    const upstream = await at.client();
+    const upstream = await at.clientToSee(reason);
     const { tokens } = await logIn(upstream);
     arrange();
     await at.expectRefused(upstream.refresh(tokens), reason, kind);

@@ -4,6 +4,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, randomSecret } from '../../crypto/secret.ts';
 import {
   type Account,
+  type AccountStore,
   type KnownIdentity,
   normalizeEmail,
   passwordResetKind,
@@ -11,7 +12,6 @@ import {
 import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
 import { AdministrationRefused } from './administration-refused.ts';
-import { findAccount, printableEmail } from './find-account.ts';
 
 /** An account as an operator sees it. */
 export interface AccountSummary {
@@ -183,4 +183,22 @@ export function administerAccountAccess({ storage, box, now }: AccountAccessOpti
       return { passkeys: removed.filter(Boolean).length, oneTimeCodes: await oneTimeCodes.disable(id) };
     },
   };
+}
+
+/** An address as it may stand in a message to a terminal without what hides or acts (T-190). */
+export function printableEmail(email: string): string {
+  return email.slice(0, 100).replace(/\p{C}/gu, '');
+}
+
+/**
+ * Finds an account by its e-mail address.
+ * @throws AdministrationRefused if there is none
+ */
+export async function findAccount(accounts: AccountStore, email: string): Promise<Account> {
+  const account = await accounts.findByEmail(email);
+  if (account) return account;
+  throw new AdministrationRefused(
+    'not_found',
+    `There is no account ${printableEmail(normalizeEmail(email))}.`,
+  );
 }

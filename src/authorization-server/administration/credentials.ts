@@ -1,7 +1,7 @@
 import type { EnteredCredential } from '../../storage/backends.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { findAccount } from './accounts.ts';
 import { AdministrationRefused } from './administration-refused.ts';
-import { findAccount } from './find-account.ts';
 import type { RecordAction } from './recorded.ts';
 
 /** A credential for an MCP server as an operator sees it, without its value. */

@@ -2,8 +2,8 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
 import { openPayload } from '../engine/stored-rows.ts';
+import { findAccount } from './accounts.ts';
 import { AdministrationRefused } from './administration-refused.ts';
-import { findAccount } from './find-account.ts';
 
 /** A consent as an operator sees it. */
 export interface ListedGrant {

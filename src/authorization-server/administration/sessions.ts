@@ -2,8 +2,8 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { routeOfPrincipal } from '../../oauth/auth-info.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
+import { findAccount } from './accounts.ts';
 import { AdministrationRefused } from './administration-refused.ts';
-import { findAccount } from './find-account.ts';
 import type { OfWhom } from './grants.ts';
 
 /** A login in a browser, or a session of an MCP client. */

@@ -1,6 +1,6 @@
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { UpstreamEnded, UpstreamStore } from '../../storage/upstreams.ts';
-import { findAccount } from './find-account.ts';
+import { findAccount } from './accounts.ts';
 import type { OfWhom } from './grants.ts';
 import type { RecordAction } from './recorded.ts';
 

@@ -7,7 +7,7 @@ import { commitWrites } from '../engine/write-set.ts';
 import { showPage } from '../interactions/page.ts';
 import type { GuessLimiter } from '../limits.ts';
 import { textsFor } from '../texts/page-texts.ts';
-import { renderNote } from '../views/note.ts';
+import { renderNote } from '../views/layout.ts';
 
 /** Longest code a link may carry, with what people put between its halves. */
 const maxLinkedCodeCharacters = 40;

@@ -5,8 +5,8 @@ import { showPage } from '../interactions/page.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import type { Texts } from '../texts/texts.ts';
-import type { DeviceRequest } from '../views/answer-target.ts';
 import { renderDeviceCode, renderDeviceConfirm } from '../views/device.ts';
+import type { DeviceRequest } from '../views/redirect-target.ts';
 
 type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
 

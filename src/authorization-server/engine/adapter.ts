@@ -16,8 +16,13 @@ import {
   createRegistrationTokenAdapter,
   describeForRequest,
 } from './client-adapter.ts';
-import { isInGrace, maxClockSkewSeconds } from './refresh-grace.ts';
-import { createRememberedPayloads, createSealedPayloads, grantKey } from './stored-rows.ts';
+import {
+  createRememberedPayloads,
+  createSealedPayloads,
+  grantKey,
+  isInGrace,
+  maxClockSkewSeconds,
+} from './stored-rows.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 /** Options of the storage adapter. */

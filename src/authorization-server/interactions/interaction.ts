@@ -4,8 +4,8 @@ import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
 import { loadDeviceRequest } from '../device/engine-feature.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
-import type { AnswerTarget } from '../views/answer-target.ts';
 import type { ClientSummary } from '../views/client-summary.ts';
+import type { AnswerTarget } from '../views/redirect-target.ts';
 import { navigate } from './page.ts';
 import { passOf, withPass } from './page-pass.ts';
 

@@ -7,8 +7,8 @@ import { takeOwnForm } from '../interactions/form.ts';
 import { navigate, showPage } from '../interactions/page.ts';
 import type { EndpointLimit } from '../limits.ts';
 import { textsFor } from '../texts/page-texts.ts';
+import { renderNote } from '../views/layout.ts';
 import { renderLogout } from '../views/logout.ts';
-import { renderNote } from '../views/note.ts';
 
 /** Paths of the logout below the issuer. */
 export const logoutPaths = {

@@ -1,11 +1,11 @@
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { Texts } from '../texts/texts.ts';
-import { type AnswerTarget, type DescribedTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from './client-summary.ts';
 import { displayText } from './display-text.ts';
 import { type AccessTime, renderDurationChoice } from './duration-choice.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
+import { type AnswerTarget, type DescribedTarget, describeAnswerTarget } from './redirect-target.ts';
 import { type AskedScope, renderScopes } from './scope-list.ts';
 
 /** Content of the consent page and target of its form. */

@@ -1,10 +1,10 @@
 import type { Texts } from '../texts/texts.ts';
-import { type DeviceRequest, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, quotedClientName } from './client-summary.ts';
 import { renderIdentity } from './consent.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup, trustedMarkup } from './markup.ts';
+import { type DeviceRequest, describeAnswerTarget } from './redirect-target.ts';
 
 /** Content of the page for a device's code, and target of its form. */
 export interface DeviceCodePage {

@@ -1,12 +1,12 @@
 import type { LearnedFacts } from '../learned-facts.ts';
 import type { Texts } from '../texts/texts.ts';
-import { type AnswerTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, quotedClientName } from './client-summary.ts';
 import { renderFacts, renderIdentity, renderLearned } from './consent.ts';
 import { displayText } from './display-text.ts';
 import { type AccessTime, renderDurationChoice } from './duration-choice.ts';
 import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
+import { type AnswerTarget, describeAnswerTarget } from './redirect-target.ts';
 import { type AskedScope, renderScopes } from './scope-list.ts';
 
 /** Content of the page on which a user approves an app before the login at an upstream. */

@@ -1,6 +1,5 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { loggable } from '../../observability/loggable.ts';
-import type { Logger } from '../../observability/logger.ts';
+import { type Logger, loggable } from '../../observability/logger.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
 /** The error that replaces a server's message which JSON cannot represent. */

@@ -1,7 +1,7 @@
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import type { SealingKey } from '../../crypto/sealed-box.ts';
-import { removeIssued } from '../issued.ts';
+import { removeIssued } from '../copied-tables.ts';
 import { StorageFault } from '../storage.ts';
 import { findServer } from './connection/change-marks.ts';
 import { type ConnectionOptions, createStatements } from './connection/database.ts';

@@ -8,7 +8,7 @@ const redirectUri = 'http://127.0.0.1:4711/callback';
 async function ask(answer: Answer) {
   const server = await startServer({ 'GET /authorize': answer });
   const request = { url: `${server.origin}/authorize?scope=bogus`, state: 's' };
-  return askAuthorizationEndpoint({ ...testContext(), timeoutMs: 300 }, request, redirectUri);
+  return askAuthorizationEndpoint({ ...testContext(), timeoutMs: 'raw' in answer ? 300 : 10_000 }, request, redirectUri);
 }
 
 const redirect = (location: string): Answer => ({ status: 302, headers: { location }, text: '' });

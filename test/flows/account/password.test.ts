@@ -1,7 +1,6 @@
 // Passwords, changed by their person and set anew by a link:
 // src/authorization-server/account/password-page.ts
 // src/authorization-server/administration/accounts.ts
-// src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/operator/account.ts

@@ -1,5 +1,5 @@
 // Flows of docs/postgresql.md: the statements and programs that it names, as an operator runs them. What a recovery ends
-// (src/storage/issued.ts) is the same on both databases.
+// (src/storage/copied-tables.ts) is the same on both databases.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

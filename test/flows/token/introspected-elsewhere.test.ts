@@ -1,4 +1,4 @@
-// A resource server of somebody else that asks a gatehouse about tokens: src/resource-server/introspection/client-authentication.ts
+// A resource server of somebody else that asks a gatehouse about tokens: src/resource-server/introspection/introspection-verifier.ts
 // and the verifier around it.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,8 +9,7 @@ import {
   tokenAtHand,
 } from '../../../doctor/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import type { CommandIo } from '../../output.ts';
+import { type CommandIo, programName } from '../../output.ts';
 import type { DoctorCommandOptions } from './options.ts';
 
 /**

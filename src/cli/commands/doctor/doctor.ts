@@ -15,8 +15,14 @@ import {
 } from '../../../doctor/index.ts';
 import { packageVersion } from '../../../package-files.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, createPaint, formatJson, printableLine, processIo } from '../../output.ts';
+import {
+  type CommandIo,
+  createPaint,
+  formatJson,
+  printableLine,
+  processIo,
+  programName,
+} from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
 import { hintAtScheme } from '../mcp-client/client-failure.ts';
 import { checksOf, chosenClients, chosenIds, requireKnownIds } from './checks.ts';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Sealing, sealings } from '../../../client/node/index.ts';
 import { type Threshold, thresholds, type VerifyMeans } from '../../../doctor/index.ts';
-import { programName } from '../../command-text.ts';
 import { parseWhole } from '../../option-parsers.ts';
+import { programName } from '../../output.ts';
 
 /** Options of `gatehouse doctor`, as commander parses them. */
 export interface DoctorCommandOptions {

@@ -10,8 +10,7 @@ import {
 } from '../../../client/index.ts';
 import { shellWord } from '../../../client/quote.ts';
 import { CliError, type ExitCode, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { printableLine } from '../../output.ts';
+import { printableLine, programName } from '../../output.ts';
 
 /** Maximum length of a server's text in a sentence, in characters. */
 const maxRepeated = 300;

@@ -21,8 +21,7 @@ import {
 } from '../../../client/node/index.ts';
 import { shellWord } from '../../../client/quote.ts';
 import { CliError } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, printableLine, processIo } from '../../output.ts';
+import { type CommandIo, printableLine, processIo, programName } from '../../output.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
 import { headerOption, readGivenHeaders, traceOption, withHeaders } from './connection-options.ts';
 import { chooseLoginWay, type LoginWay, tellProgress } from './login-person.ts';

@@ -8,8 +8,14 @@ import {
 } from '../../../client/index.ts';
 import { login, openTokenFile, readSurroundings, type TokenFile } from '../../../client/node/index.ts';
 import { CliError } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, formatJson, isTerminal, printableLine, processIo } from '../../output.ts';
+import {
+  type CommandIo,
+  formatJson,
+  isTerminal,
+  printableLine,
+  processIo,
+  programName,
+} from '../../output.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';

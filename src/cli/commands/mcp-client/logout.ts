@@ -8,8 +8,7 @@ import {
 } from '../../../client/index.ts';
 import { type KeptLogin, openTokenFile, type TokenFile } from '../../../client/node/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
+import { type CommandIo, formatJson, printableLine, processIo, programName } from '../../output.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { findLogin, keptServer } from './stored-login.ts';

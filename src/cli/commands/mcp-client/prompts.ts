@@ -1,8 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { Command } from 'commander';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, createPaint, formatJson, type Paint, processIo } from '../../output.ts';
+import { type CommandIo, createPaint, formatJson, type Paint, processIo, programName } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
 import { formatFittedTable } from '../../table.ts';
 import { readArguments, typeArguments } from './call-arguments.ts';

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import type { Client, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { Command } from 'commander';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
 import {
   type CommandIo,
   createPaint,
@@ -10,6 +9,7 @@ import {
   printable,
   printableLine,
   processIo,
+  programName,
 } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
 import { formatFittedTable } from '../../table.ts';

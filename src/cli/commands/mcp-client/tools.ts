@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { unmarkedJson } from '../../../collections/exact-json.ts';
-import { programName } from '../../command-text.ts';
 import {
   type CommandIo,
   createPaint,
@@ -8,6 +7,7 @@ import {
   type Paint,
   printableLine,
   processIo,
+  programName,
 } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
 import { formatFittedTable } from '../../table.ts';

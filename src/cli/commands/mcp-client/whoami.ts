@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type KeptLogin, openTokenFile } from '../../../client/node/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, formatJson, processIo } from '../../output.ts';
+import { type CommandIo, formatJson, processIo, programName } from '../../output.ts';
 import { explainFailure } from './client-failure.ts';
 import { timeoutOption } from './connection-options.ts';
 import { formatLogin, formatLogins, loginAsJson, type ShownLogin } from './login-text.ts';

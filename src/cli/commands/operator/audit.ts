@@ -1,9 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
 import { parseTime, parseWhole } from '../../option-parsers.ts';
-import { type CommandIo, formatJson, formatTable, jsonLine, printableLine, processIo } from '../../output.ts';
+import {
+  type CommandIo,
+  formatJson,
+  formatTable,
+  jsonLine,
+  printableLine,
+  processIo,
+  programName,
+} from '../../output.ts';
 import { type InstallationOptions, isoTime, operatorCommand, withAdministration } from './installation.ts';
 
 type Administration = ReturnType<typeof createAdministration>;

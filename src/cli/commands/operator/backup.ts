@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { shellWord } from '../../../client/quote.ts';
 import { backUpDataFolder, restoreDataFolder } from '../../../storage/sqlite/index.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, formatJson, printableLine, processIo } from '../../output.ts';
+import { type CommandIo, formatJson, printableLine, processIo, programName } from '../../output.ts';
 import {
   announceUpgrade,
   findInstallation,

@@ -9,8 +9,7 @@ import type { StorageSettings } from '../../../settings/storage.ts';
 import type { CopySource, CopyTarget } from '../../../storage/copied-tables.ts';
 import { type CopiedInstallation, copyInstallation } from '../../../storage/copy.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { type CommandIo, formatJson, processIo } from '../../output.ts';
+import { type CommandIo, formatJson, processIo, programName } from '../../output.ts';
 import { startProgressLine } from '../../progress-line.ts';
 import {
   announceWaits,

@@ -9,9 +9,8 @@ import { adviseOnSettings } from '../../../settings-advice.ts';
 import { adviseOnFolder, inspectDataFolder } from '../../../storage/sqlite/index.ts';
 import { findUnusable } from '../../../upstream/examination/configured.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
 import { parsePort } from '../../option-parsers.ts';
-import { type CommandIo, formatJson, processIo } from '../../output.ts';
+import { type CommandIo, formatJson, processIo, programName } from '../../output.ts';
 import { describeMissingDatabase, type InstallationOptions, isOnPostgres } from '../operator/installation.ts';
 import { upstreamsOf } from '../operator/upstream.ts';
 

@@ -8,9 +8,8 @@ import { describeMissingProgram } from '../../../settings/backends/program-advic
 import { SettingsRefused } from '../../../settings/issues.ts';
 import { isRecord } from '../../../settings/scopes.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
 import { parsePort, parseWhole } from '../../option-parsers.ts';
-import { type CommandIo, printableLine, processIo } from '../../output.ts';
+import { type CommandIo, printableLine, processIo, programName } from '../../output.ts';
 import { hintAtScheme } from '../mcp-client/client-failure.ts';
 import { protectedName } from './protected-name.ts';
 import { runServer } from './serve.ts';

@@ -6,8 +6,7 @@ import { createLocalGatehouse } from '../../../index.ts';
 import { pathOfRoute } from '../../../settings/routes.ts';
 import { normalizeEmail } from '../../../storage/accounts.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
-import { programName } from '../../command-text.ts';
-import { printableLine } from '../../output.ts';
+import { printableLine, programName } from '../../output.ts';
 import { hasDatabase, type InstallationOptions, openInstallation } from '../operator/installation.ts';
 
 interface StdioOptions extends InstallationOptions {

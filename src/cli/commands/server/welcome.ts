@@ -1,6 +1,5 @@
 import type { createAdministration } from '../../../authorization-server/administration/administration.ts';
-import { programName } from '../../command-text.ts';
-import { printableLine } from '../../output.ts';
+import { printableLine, programName } from '../../output.ts';
 
 /** Options of {@link formatWelcome}. */
 export interface WelcomeOptions {

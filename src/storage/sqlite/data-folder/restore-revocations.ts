@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { removeIssued } from '../../issued.ts';
+import { removeIssued } from '../../copied-tables.ts';
 
 interface ClientState {
   id: string;

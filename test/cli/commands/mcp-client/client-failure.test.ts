@@ -1,11 +1,11 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { programName } from '../../../../src/cli/command-text.ts';
 import {
   explainFailure,
   loginCommand,
   requireServerUrl,
 } from '../../../../src/cli/commands/mcp-client/client-failure.ts';
+import { programName } from '../../../../src/cli/output.ts';
 import {
   ClientError,
   DiscoveryError,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { programName } from '../../../../src/cli/command-text.ts';
 import { registerBackup } from '../../../../src/cli/commands/operator/backup.ts';
+import { programName } from '../../../../src/cli/output.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { newInstallation } from '../../support/installation.ts';
 import { runCommand } from '../../support/operator.ts';

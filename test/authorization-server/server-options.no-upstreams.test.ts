@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noUpstreams } from '../../../src/authorization-server/upstream-login/no-upstreams.ts';
+import { noUpstreams } from '../../src/authorization-server/server-options.ts';
 
 it('where there is no upstream none is offered, and nothing is kept for any', () => {
   const { upstreams, vault } = noUpstreams;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../src/authorization-server/texts/en.ts';
-import { describeAnswerTarget } from '../../../src/authorization-server/views/answer-target.ts';
+import { describeAnswerTarget } from '../../../src/authorization-server/views/redirect-target.ts';
 
 describe('where an answer goes', () => {
   it('is told of a redirect URI as it is without a device', () => {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { removeIssued } from '../../src/storage/issued.ts';
+import { removeIssued } from '../../src/storage/copied-tables.ts';
 import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
 import { testFolder } from '../client/support/folder.ts';
 

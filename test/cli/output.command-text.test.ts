@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { programName } from '../../src/cli/command-text.ts';
+import { programName } from '../../src/cli/output.ts';
 import { repository } from '../support/program.ts';
 
 describe('the name of the program', () => {

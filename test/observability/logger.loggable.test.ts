@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loggable } from '../../src/observability/loggable.ts';
+import { loggable } from '../../src/observability/logger.ts';
 
 it('bears what others chose up to a length (T-195)', () => {
   expect(loggable(undefined)).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isInGrace } from '../../../src/authorization-server/engine/refresh-grace.ts';
+import { isInGrace } from '../../../src/authorization-server/engine/stored-rows.ts';
 
 describe('a refresh token that was used', () => {
   it('may be sent again within the window, and not at its end or after a clock was set back (T-044, T-176)', () => {

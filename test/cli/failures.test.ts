@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exitCodes } from '../../src/cli/cli-error.ts';
-import { explainServerFailure } from '../../src/cli/server-failure.ts';
+import { explainServerFailure } from '../../src/cli/failures.ts';
 import { AdministrationRefused } from '../../src/index.ts';
 import { SettingsRefused } from '../../src/settings/issues.ts';
 import { DatabaseLocked } from '../../src/storage/sqlite/connection/exclusive-lock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../../../src/authorization-server/texts/en.ts';
-import { renderNote } from '../../../src/authorization-server/views/note.ts';
+import { renderNote } from '../../../src/authorization-server/views/layout.ts';
 
 describe('renderNote', () => {
   it('says how something ended, with one heading, and asks for nothing', () => {

@@ -2,7 +2,7 @@ import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/cli
 import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../src/cli/cli-error.ts';
 import { explainFailure } from '../../src/cli/commands/mcp-client/client-failure.ts';
-import { failureAsJson } from '../../src/cli/failure-json.ts';
+import { failureAsJson } from '../../src/cli/failures.ts';
 import { ClientError } from '../../src/client/index.ts';
 
 const url = 'https://mcp.example/mcp';
