@@ -192,4 +192,19 @@ describe('An export to a file', () => {
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ seq: 1 }, { seq: 2 }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
+
+  it('begins a line of its own after half a line that a failed delivery left, and no empty one else', async () => {
+    const { folder, record, start } = await openStores();
+    const file = join(folder, 'records.jsonl');
+    writeFileSync(file, '{"type":"call","se');
+    start({ deliver: deliverToFile(file), records: ['calls'] });
+    const lines = () => readFileSync(file, 'utf8').split('\n');
+    await record(1, 1);
+    await expect.poll(() => lines().length).toBe(3);
+    await record(2, 1);
+    await expect.poll(() => lines().length).toBe(4);
+    const [half, first = '', second = '', end] = lines();
+    expect([half, end]).toEqual(['{"type":"call","se', '']);
+    expect([first, second].map((line) => JSON.parse(line) as object)).toMatchObject([{ seq: 1 }, { seq: 2 }]);
+  });
 });
