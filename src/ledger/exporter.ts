@@ -145,8 +145,8 @@ async function readBatch(
       const call = { ledger, ...row };
       return format === 'ocsf' ? callToOcsf(call, version) : { type: 'call', ...call };
     }),
-    ...events.map(({ seq, at, event, details }) => {
-      const exported = { seq, at: at * 1000, event, details: withoutAddresses(details) };
+    ...events.map(({ seq, hash, at, event, details }) => {
+      const exported = { seq, hash, at: at * 1000, event, details: withoutAddresses(details) };
       return format === 'ocsf' ? eventToOcsf(exported, version) : { type: 'audit', ...exported };
     }),
   ];

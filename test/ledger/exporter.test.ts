@@ -95,7 +95,12 @@ describe('An export by HTTP', () => {
       ['call', 3],
       ['audit', 1],
     ]);
-    expect(lines[3]).toMatchObject({ at: 7000, event: 'login.succeeded', details: { accountId: 'acct_1' } });
+    const [{ hash } = { hash: '' }] = await storage.audit.read({ limit: 1 });
+    expect(hash).not.toBe('');
+    expect(lines[3]).toMatchObject({
+      ...{ hash, at: 7000, event: 'login.succeeded' },
+      details: { accountId: 'acct_1' },
+    });
     expect(body).not.toContain('"arguments"');
     const signature = createHmac('sha256', 'a secret').update(body).digest('hex');
     expect(headers).toMatchObject({
