@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Logger } from '../observability/logger.ts';
 import type { AuditStore } from '../storage/audit.ts';
 import type { CallRow, CallStore, ExportPosition, ExportStore } from '../storage/calls.ts';
@@ -145,8 +145,8 @@ async function readBatch(
       const call = { ledger, ...row };
       return format === 'ocsf' ? callToOcsf(call, version) : { type: 'call', ...call };
     }),
-    ...events.map(({ seq, at, event, details }) => {
-      const exported = { seq, at: at * 1000, event, details: withoutAddresses(details) };
+    ...events.map(({ seq, hash, at, event, details }) => {
+      const exported = { seq, hash, at: at * 1000, event, details: withoutAddresses(details) };
       return format === 'ocsf' ? eventToOcsf(exported, version) : { type: 'audit', ...exported };
     }),
   ];
@@ -174,13 +174,50 @@ function spanOf(records: readonly { seq: number }[]): readonly [number, number] 
   return first && last && [first.seq, last.seq];
 }
 
-/** Appends records to a file that only its owner can read, or writes them to standard output. @param file `-` for that */
+/**
+ * Appends records durably to a file that only its owner can read, or writes them to standard output.
+ * @param file `-` for standard output
+ */
 export function deliverToFile(file: string): Deliver {
-  if (file !== '-') return (lines) => appendFile(file, lines, { mode: 0o600 });
+  if (file !== '-') return (lines) => appendDurably(file, lines);
   return (lines) =>
     new Promise((resolve, reject) => {
       process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));
     });
+}
+
+async function appendDurably(file: string, lines: string): Promise<void> {
+  await withFile(file, 'a', async (handle) => {
+    const stats = await handle.stat();
+    // A pipe has neither an end to read nor a disk.
+    if (!stats.isFile()) return handle.writeFile(lines);
+    // A failed attempt may have left half a line.
+    const isLineOpen = stats.size > 0 && (await readByte(file, stats.size - 1)) !== newline;
+    await handle.writeFile(isLineOpen ? `\n${lines}` : lines);
+    await handle.datasync();
+  });
+}
+
+const newline = 0x0a;
+
+function readByte(file: string, position: number): Promise<number | undefined> {
+  return withFile(file, 'r', async (handle) => {
+    const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position });
+    return buffer[0];
+  });
+}
+
+async function withFile<T>(
+  file: string,
+  flags: 'a' | 'r',
+  use: (handle: FileHandle) => Promise<T>,
+): Promise<T> {
+  const handle = await open(file, flags, 0o600);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A request to the receiver of records. */

@@ -68,7 +68,7 @@ const anchorIntervalMs = 600_000;
 
 const maxTarget = 128;
 
-/** Maximum length of the chain of actors, in characters. */
+/** Maximum length of the chain of actors as JSON, in characters. */
 const maxActors = 500;
 
 /** Most notes of writers that are remembered. */
@@ -282,7 +282,7 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       account: authInfo.subject,
       client: authInfo.clientId,
       grant: authInfo.grantId ?? null,
-      actor: authInfo.actors ? shortText(JSON.stringify(authInfo.actors), maxActors) : null,
+      actor: authInfo.actors ? textOfActors(authInfo.actors) : null,
       route,
       backend: notes.backend ?? null,
       credential: (isPassed ? credentials.get(notes.backend ?? '') : undefined) ?? null,
@@ -306,6 +306,16 @@ function entryWriter(parts: EntryParts): (call: FinishedCall) => CallEntry {
       traceId: call.traceId ?? null,
     };
   };
+}
+
+/** Returns a chain of actors as JSON, without those at its end that do not fit; a long text of a single one is shortened. */
+function textOfActors(actors: readonly string[]): string {
+  const shown = actors.map((actor) => shortText(actor, maxActors));
+  while (shown.length > 1 && JSON.stringify(shown).length > maxActors) shown.pop();
+  const text = JSON.stringify(shown);
+  if (text.length <= maxActors) return text;
+  // JSON doubles a quote or a backslash, and adds two quotes and two brackets.
+  return JSON.stringify(shown.map((actor) => shortText(actor, maxActors / 2 - 2)));
 }
 
 /** Returns the only value of a record; undefined if there are several: a row has room for one. */

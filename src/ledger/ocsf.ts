@@ -8,7 +8,10 @@ export interface ExportedCall extends Omit<CallRow, 'arguments'> {
 
 /** An event of the audit log on its way out. */
 export interface ExportedEvent {
+  /** Position in the log, which is used again after a restore. */
   seq: number;
+  /** Hash of the event and all before it: it identifies the event. */
+  hash: string;
   /** Epoch milliseconds. */
   at: number;
   event: string;
@@ -96,7 +99,7 @@ export function eventToOcsf(event: ExportedEvent, version: string): object {
   const cls = classes[event.event.split('.')[0] ?? ''] ?? apiActivity;
   const isFailure = /failed|refused|throttled|denied|detected|noticed/.test(event.event);
   return {
-    ...base(cls, activities[event.event] ?? otherActivity, `audit:${event.seq}`, version),
+    ...base(cls, activities[event.event] ?? otherActivity, `audit:${event.seq}:${event.hash}`, version),
     time: event.at,
     severity_id: isFailure ? medium : informational,
     status_id: isFailure ? 2 : 1,

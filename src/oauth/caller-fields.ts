@@ -94,21 +94,24 @@ function asciiJson(value: readonly string[]): string {
 }
 
 /**
- * Selects the values that together are within a number of bytes, the shortest first. A value that does not fit is left out
+ * Selects the values that together are within a number of bytes, the shortest first. Values of the client come last: a
+ * client can choose long ones, and must not push out the groups of the account. A value that does not fit is left out
  * whole: part of a list would look complete.
- * @param sizes bytes of each value, by its name
+ * @param sizes bytes of each value, with its name and its field
  * @returns the names of the values that are left out
  */
 export function omitBeyond(
-  sizes: readonly (readonly [name: string, bytes: number])[],
+  sizes: readonly (readonly [name: string, bytes: number, field: string])[],
   maxBytes: number,
 ): string[] {
+  const isOfClient = (field: string): boolean => (clientFields as readonly string[]).includes(field);
   let left = maxBytes;
   return sizes
-    .toSorted(([, a], [, b]) => a - b)
+    .toSorted(([, a, field], [, b, other]) => Number(isOfClient(field)) - Number(isOfClient(other)) || a - b)
     .filter(([, bytes]) => {
-      left -= bytes;
-      return left < 0;
+      const isOmitted = bytes > left;
+      if (!isOmitted) left -= bytes;
+      return isOmitted;
     })
     .map(([name]) => name);
 }
@@ -133,7 +136,7 @@ export function callerClaims(
     [selected, upstream?.claims] as const,
   ].filter(([, value]) => value !== undefined);
   const omitted = omitBeyond(
-    values.map(([name, value]) => [name, new TextEncoder().encode(JSON.stringify(value)).length]),
+    values.map(([name, value]) => [name, new TextEncoder().encode(JSON.stringify(value)).length, name]),
     maxBytes,
   );
   const kept = values.filter(([name]) => name !== selected && !omitted.includes(name));

@@ -497,7 +497,7 @@ export interface ExportPosition extends LedgerPosition {
 }
 
 /** A lease that lasts longer is of a clock that was ahead, and ends at once; in milliseconds. */
-export const longestExportLeaseMs = 86_400_000;
+export const longestExportLeaseMs = 600_000;
 
 /** Positions of exports. They are in the main database, so that a lost ledger does not take them along. */
 export interface ExportStore {

@@ -95,7 +95,12 @@ describe('An export by HTTP', () => {
       ['call', 3],
       ['audit', 1],
     ]);
-    expect(lines[3]).toMatchObject({ at: 7000, event: 'login.succeeded', details: { accountId: 'acct_1' } });
+    const [{ hash } = { hash: '' }] = await storage.audit.read({ limit: 1 });
+    expect(hash).not.toBe('');
+    expect(lines[3]).toMatchObject({
+      ...{ hash, at: 7000, event: 'login.succeeded' },
+      details: { accountId: 'acct_1' },
+    });
     expect(body).not.toContain('"arguments"');
     const signature = createHmac('sha256', 'a secret').update(body).digest('hex');
     expect(headers).toMatchObject({
@@ -191,5 +196,20 @@ describe('An export to a file', () => {
     const lines = readFileSync(file, 'utf8').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ seq: 1 }, { seq: 2 }]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('begins a line of its own after half a line that a failed delivery left, and no empty one else', async () => {
+    const { folder, record, start } = await openStores();
+    const file = join(folder, 'records.jsonl');
+    writeFileSync(file, '{"type":"call","se');
+    start({ deliver: deliverToFile(file), records: ['calls'] });
+    const lines = () => readFileSync(file, 'utf8').split('\n');
+    await record(1, 1);
+    await expect.poll(() => lines().length).toBe(3);
+    await record(2, 1);
+    await expect.poll(() => lines().length).toBe(4);
+    const [half, first = '', second = '', end] = lines();
+    expect([half, end]).toEqual(['{"type":"call","se', '']);
+    expect([first, second].map((line) => JSON.parse(line) as object)).toMatchObject([{ seq: 1 }, { seq: 2 }]);
   });
 });

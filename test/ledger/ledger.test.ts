@@ -160,6 +160,27 @@ describe('The ledger', () => {
       { actor: null, generation: null, waitMs: null },
     ]);
   });
+
+  it('drops whole actors from the end of a long chain, and shortens one that is too long by itself', async () => {
+    const { ledger, rows } = await start();
+    const recorder = ledger.recorderFor('', hashOnly, new Map());
+    const chains = [
+      ['"'.repeat(100), 'a'.repeat(286), 'beyond'],
+      ['"'.repeat(100), 'a'.repeat(300), 'b'],
+      ['c'.repeat(496), 'b'],
+      ['"'.repeat(600), 'b'],
+    ];
+    for (const actors of chains) recorder.record(finished({ authInfo: { ...finished().authInfo, actors } }));
+    await expect.poll(async () => (await rows()).length).toBe(4);
+    const stored = (await rows()).map(({ actor }) => actor ?? '');
+    expect(stored.map((text) => JSON.parse(text) as unknown)).toEqual([
+      ['"'.repeat(100), 'a'.repeat(286)],
+      ['"'.repeat(100)],
+      ['c'.repeat(496)],
+      ['"'.repeat(248)],
+    ]);
+    expect(Math.max(...stored.map(({ length }) => length))).toBe(500);
+  });
 });
 
 describe('A route that requires its calls in the ledger', () => {

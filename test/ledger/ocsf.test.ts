@@ -30,6 +30,11 @@ it.each([
   ['grant.revoked', { accountId: 'acct_1', clientId: 'c' }, { class_uid: 3005, type_uid: 300_502 }],
   ['token.issued', { clientId: 'c' }, { class_uid: 6003, activity_id: 99 }],
 ])('The event %s has its class and activity', (event, details, expected) => {
-  const exported = { seq: 3, at: 7000, event, details };
-  expect(eventToOcsf(exported, '1')).toMatchObject({ ...expected, time: 7000, metadata: { uid: 'audit:3' } });
+  const exported = { seq: 3, hash: 'h3', at: 7000, event, details };
+  expect(eventToOcsf(exported, '1')).toMatchObject({
+    ...expected,
+    time: 7000,
+    metadata: { uid: 'audit:3:h3' },
+    unmapped: { gatehouse: { seq: 3, hash: 'h3' } },
+  });
 });

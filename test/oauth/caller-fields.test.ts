@@ -73,6 +73,22 @@ describe('the fields of a caller', () => {
     expect([upstream, omitted]).toEqual([{ name: 'work', iss: 'i', sub: '7' }, ['upstream.claims']]);
   });
 
+  it('of the client get the room that those of the account and its login leave', () => {
+    const upstream = { name: 'work', issuer: 'i', subject: '7', groups: ['a group'.repeat(100)] };
+    const client = { name: 'n'.repeat(500), kind: 'registered' } as const;
+    const long = { ...full, upstream, client };
+    expect(callerClaims(long, 1_000)).toMatchObject({
+      ...{ sub: 'acct_1', groups: upstream.groups, grant_id: 'g', client_id: 'client-1' },
+      omitted: ['client_name'],
+    });
+    const longId = callerClaims({ ...long, clientId: `https://app.example/${'i'.repeat(400)}` }, 1_000);
+    expect(longId).toMatchObject({ groups: upstream.groups, omitted: ['client_id', 'client_name'] });
+    expect(callerClaims(long, 500)).toMatchObject({
+      client_id: 'client-1',
+      omitted: ['groups', 'client_name'],
+    });
+  });
+
   it('are text in which a comma adds no group, and lists are ASCII', () => {
     expect(callerText(full, 'groups')).toBe('["a,admin","Gr\\u00f6\\u00dfe"]');
     expect(JSON.parse(callerText(full, 'groups') ?? '')).toEqual(full.upstream?.groups);

@@ -58,14 +58,16 @@ export function createCallerHeaders(options: RemoteCallerOptions, assert: Assert
     freshHeaders() {
       const values = fields.flatMap(([name, field]) => {
         const value = encodeHeaderValue(callerText(caller, field));
-        return value === undefined ? [] : [[name.toLowerCase(), value] as const];
+        return value === undefined ? [] : [[name.toLowerCase(), value, field] as const];
       });
       const omitted = omitBeyond(
-        values.map(([name, value]) => [name, value.length]),
+        values.map(([name, value, field]) => [name, value.length, field]),
         maxHeaderBytes,
       );
       return {
-        ...Object.fromEntries(values.filter(([name]) => !omitted.includes(name))),
+        ...Object.fromEntries(
+          values.flatMap(([name, value]) => (omitted.includes(name) ? [] : [[name, value]])),
+        ),
         ...(omitted.length > 0 && { [omittedHeader]: omitted.join(', ') }),
         ...(header !== undefined && { [header]: assert(caller) }),
       };

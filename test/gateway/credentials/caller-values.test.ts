@@ -42,6 +42,19 @@ describe('the headers about a caller', () => {
     expect(headers).not.toHaveProperty('x-gatehouse-omitted');
   });
 
+  it('about the account get the room before a long name that a client chose', () => {
+    const addBoth = createCallerHeaders(
+      { headers: { 'X-App': 'client_name', 'X-Groups': 'groups' } },
+      () => 'no assertion',
+    );
+    const upstream = { name: 'work', issuer: 'i', subject: 's', groups: ['a group'.repeat(300)] };
+    const client = { name: 'n'.repeat(2_050), kind: 'registered' } as const;
+    expect(addBoth({}, { ...ada, upstream, client }).freshHeaders?.()).toEqual({
+      'x-groups': JSON.stringify(upstream.groups),
+      'x-gatehouse-omitted': 'x-app',
+    });
+  });
+
   it('stand beside the credentials of the caller', () => {
     expect(add({ headers: { authorization: 'key' } }, ada).headers).toEqual({ authorization: 'key' });
   });

@@ -102,6 +102,8 @@ interface Ledger {
   seals(afterBatch: number, limit: number): CallSeal[];
   ends(): { start: CallEnd | undefined; head: CallEnd | undefined };
   drop(retention: CallRetention, later: CallSeal | undefined): DropResult;
+  /** Drops the names that were last used before a day. */
+  dropNames(beforeDay: number): void;
   beat(writer: string, nowMs: number): CallWriter[];
   leave(writer: string): boolean;
 }
@@ -185,12 +187,12 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
         });
       };
       const removed = await dropBatches(drop, listSeals, retention.nowMs);
-      use(({ db }) => {
+      use(({ db, dropNames }) => {
         db.prepare('DELETE FROM call_hours WHERE hour < ?').run(retention.hoursBefore);
         const oldest = db.prepare<[], number | null>('SELECT min(at) FROM calls').pluck().get() ?? Infinity;
         const day = Math.floor(Math.min(retention.before, oldest) / dayMs);
         // A day more: a call is written after it arrived.
-        db.prepare('DELETE FROM call_names WHERE used_day < ?').run(day - 1);
+        dropNames(day - 1);
       });
       return removed;
     },
@@ -260,6 +262,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
   );
   const dropCalls = db.prepare<[number]>('DELETE FROM calls WHERE seq <= ?');
   const dropSeals = db.prepare<[number]>('DELETE FROM call_seals WHERE batch <= ?');
+  const dropNames = db.prepare<[number]>('DELETE FROM call_names WHERE used_day < ?');
   const renew = db.prepare<[string, number]>(
     `INSERT INTO call_writers (writer, beat_at) VALUES (?, ?)
      ON CONFLICT (writer) DO UPDATE SET beat_at = excluded.beat_at`,
@@ -359,6 +362,11 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
     seals: (afterBatch, limit) => listSeals.all(afterBatch, limit),
     ends: db.transaction(() => ({ start: findEnd.get('start'), head: findEnd.get('head') })),
     drop: db.transaction(drop).immediate,
+    dropNames: db.transaction((beforeDay: number) => {
+      dropNames.run(beforeDay);
+      // Under a clock that was ahead, names of the present day are dropped, too.
+      today.ids = new Map();
+    }).immediate,
     beat: db.transaction((writer: string, nowMs: number) => {
       renew.run(writer, nowMs);
       return others.all(writer);

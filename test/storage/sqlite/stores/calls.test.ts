@@ -7,7 +7,7 @@ import { createCallStore } from '../../../../src/storage/sqlite/stores/calls.ts'
 import { StorageUnavailable } from '../../../../src/storage/storage.ts';
 import { testFolder } from '../../../client/support/folder.ts';
 import { runProgram } from '../../../support/program.ts';
-import { auditKey, calls } from '../../contract/call.ts';
+import { auditKey, calls, startMs } from '../../contract/call.ts';
 import { append, type CallPlace, describeCalls, verify } from '../../contract/calls.ts';
 import { describeExports } from '../../contract/exports.ts';
 import { openNewDatabase } from '../subject.ts';
@@ -164,6 +164,24 @@ describe('the call ledger on SQLite', () => {
       expect(rows.filter((row) => row.account === account).map(({ requestId }) => requestId)).toEqual(
         Array.from({ length: 50 }, (_, batch) => [`request-${batch}`, `request-${batch}`]).flat(),
       );
+    expect(await verify(store)).toEqual([]);
+  });
+
+  it('names each call after its names were dropped by a clock that was ahead and was set back', async () => {
+    const store = openStore(newFile());
+    await append(store, calls(1), startMs);
+    const aheadMs = startMs + 100 * 86_400_000;
+    const retention = { nowMs: aheadMs, before: aheadMs - 86_400_000, maxRows: 100, hoursBefore: 0 };
+    expect(await store.prune(retention)).toBe(1);
+    await append(
+      store,
+      calls(2, (number) => ({ account: number === 1 ? 'bob' : 'ada' })),
+      startMs,
+    );
+    expect(await store.read({}, 10)).toMatchObject([
+      { account: 'bob', client: 'app', target: 'add_note' },
+      { account: 'ada', client: 'app', target: 'add_note' },
+    ]);
     expect(await verify(store)).toEqual([]);
   });
 
