@@ -119,7 +119,7 @@ const readersOf = new WeakMap<Pick<Logger, 'info'>, Set<ReadLine>>();
 /**
  * Reads each line of a logger from now on, as it is printed: secrets are redacted already. If several read the lines of
  * one logger, the first gets them, so that no line is sent twice. Only a logger of {@link createLogger} has lines.
- * @returns ends it
+ * @returns a function that stops the reading
  */
 export function readLines(logger: Pick<Logger, 'info'>, read: ReadLine): () => void {
   const readers = readersOf.get(logger);

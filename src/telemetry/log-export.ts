@@ -22,7 +22,7 @@ const severities: Readonly<Record<string, SeverityNumber>> = {
 /**
  * Starts to send each line of the log: to the SDK that the process has registered, or else to the OTLP endpoint of the
  * environment. Lines are read as they are printed, so secrets are redacted already.
- * @returns sends the lines that wait, and ends it
+ * @returns a function that sends the queued lines, and stops the export
  */
 export function startLogExport(options: TelemetryOptions): () => Promise<void> {
   const { version, logger } = options;
