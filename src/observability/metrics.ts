@@ -59,8 +59,8 @@ export interface Metrics {
   /** Returns all metrics in the text format of Prometheus, with its media type. */
   render(): Promise<{ contentType: string; text: string }>;
   /**
-   * Returns the metrics as objects, but for the delays of the event loop: prom-client resets them when it reads them, so
-   * that Prometheus would miss delays.
+   * Returns the metrics as objects, without the delays of the event loop: prom-client resets them when it reads them,
+   * so Prometheus would miss delays.
    */
   collect(): Promise<CollectedMetric[]>;
 }

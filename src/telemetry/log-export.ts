@@ -62,9 +62,9 @@ interface LogLine {
 }
 
 /**
- * Maps a line of the log to a record. E-mail addresses are replaced in all texts: lines of audit events name accounts by
- * them. The member `line` is left out: backends write it, perhaps with arguments. If a line has no message, its members
- * are the body, too.
+ * Maps a line of the log to a record. E-mail addresses are replaced in all texts: lines of audit events name accounts
+ * by them. The member `line` is left out: a backend has written it, perhaps with arguments. If a line has no message,
+ * its members are the body, too.
  */
 export function toLogRecord(line: string): LogRecord {
   const {
