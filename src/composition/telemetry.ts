@@ -26,7 +26,7 @@ type Signal = 'TRACES' | 'METRICS' | 'LOGS';
 
 /**
  * Starts the signals that the standard variables of OpenTelemetry ask for. The modules of the others are not loaded.
- * Log lines come first, so that they tell about the start, too.
+ * The export of log lines starts first, so that it sends the log lines of the other signals, too.
  */
 export async function composeTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   const closeLogs = await startSignal(parts, {
@@ -76,7 +76,7 @@ async function startSignal<T>(
   const protocol =
     environment[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`] || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol && protocol !== 'http/protobuf') {
-    logger.warn({ protocol }, `${failure}: only http/protobuf of OTEL_EXPORTER_OTLP_PROTOCOL is spoken`);
+    logger.warn({ protocol }, `${failure}: OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf`);
     return undefined;
   }
   try {

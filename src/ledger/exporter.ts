@@ -1,6 +1,11 @@
 import { createHmac } from 'node:crypto';
+<<<<<<< HEAD
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Logger } from '../observability/logger.ts';
+=======
+import { appendFile } from 'node:fs/promises';
+import { type Logger, replaceAddresses } from '../observability/logger.ts';
+>>>>>>> mendT
 import type { AuditStore } from '../storage/audit.ts';
 import type { CallRow, CallStore, ExportPosition, ExportStore } from '../storage/calls.ts';
 import { callToOcsf, eventToOcsf } from './ocsf.ts';
@@ -165,7 +170,7 @@ async function readBatch(
 /** Reads the details of an event, without e-mail addresses: operators' commands name accounts by them. */
 function withoutAddresses(details: string): Record<string, string> {
   const all = Object.entries(JSON.parse(details) as Record<string, string>);
-  return Object.fromEntries(all.filter(([, value]) => !/^[^\s@/]+@[^\s@/]+$/.test(value)));
+  return Object.fromEntries(all.map(([name, value]) => [name, replaceAddresses(value)]));
 }
 
 function spanOf(records: readonly { seq: number }[]): readonly [number, number] | undefined {

@@ -442,7 +442,7 @@ export function settleTraces(
   return traces;
 }
 
-/** Gives a message the params of its copy. Guards have read the message itself, so it stays the same object. */
+/** Sets the params of a message to those of its copy. Guards have read the message, so it stays the same object. */
 export function setParams(message: Message, { params }: Message): void {
   if (params) message.params = params;
 }

@@ -71,7 +71,7 @@ export interface McpTransportsOptions {
   requestLimit?: RequestLimit;
   /** Bounds how often an account calls a tool, over all its clients and transports; nothing is counted without it. */
   toolCallLimit?: ToolCallLimit;
-  /** Take note of calls; nobody does without them. */
+  /** Observers of calls; none by default. */
   calls?: CallObservers;
   store: McpSessionStore;
   /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */

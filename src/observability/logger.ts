@@ -119,7 +119,7 @@ const readersOf = new WeakMap<Pick<Logger, 'info'>, Set<ReadLine>>();
 /**
  * Reads each line of a logger from now on, as it is printed: secrets are redacted already. If several read the lines of
  * one logger, the first gets them, so that no line is sent twice. Only a logger of {@link createLogger} has lines.
- * @returns ends it
+ * @returns a function that stops the reading
  */
 export function readLines(logger: Pick<Logger, 'info'>, read: ReadLine): () => void {
   const readers = readersOf.get(logger);
@@ -174,4 +174,13 @@ const maxLoggedLength = 500;
 export function loggable(value: string | undefined): string | undefined {
   if (value === undefined || value.length <= maxLoggedLength) return value;
   return `${value.slice(0, maxLoggedLength)}… (${value.length} characters)`;
+}
+
+/**
+ * Replaces e-mail addresses in a text by `[address]`, with the letters around them up to a space or a separator. A `/`
+ * before the `@` is no address: stack traces and URLs have such names of packages and users.
+ */
+export function replaceAddresses(text: string): string {
+  if (/^(?![a-z]+:\/\/)[^\s@]+@[^\s@]+$/i.test(text)) return '[address]';
+  return text.replace(/[^\s"<>(),:;]+/g, (word) => (/[^/@]@[^/@]/.test(word) ? '[address]' : word));
 }

@@ -58,7 +58,10 @@ export interface Metrics {
   watch(name: string, help: string, read: () => number): void;
   /** Returns all metrics in the text format of Prometheus, with its media type. */
   render(): Promise<{ contentType: string; text: string }>;
-  /** Returns all metrics as objects. */
+  /**
+   * Returns the metrics as objects, without the delays of the event loop: prom-client resets them when it reads them,
+   * so Prometheus would miss delays.
+   */
   collect(): Promise<CollectedMetric[]>;
 }
 
@@ -151,7 +154,15 @@ export function createMetrics(version: string): Metrics {
       contentType: registry.contentType,
       text: await registry.metrics(),
     }),
-    // The types of prom-client have an enum in place of the words, and leave out the names of samples.
-    collect: async () => (await registry.getMetricsAsJSON()) as unknown as CollectedMetric[],
+    async collect() {
+      const names = registry.getMetricsAsArray().map(({ name }) => name);
+      const collected = await Promise.all(
+        names
+          .filter((name) => !name.startsWith('nodejs_eventloop_lag_'))
+          .map((name) => registry.getSingleMetric(name)?.get()),
+      );
+      // The types of prom-client have an enum in place of the words, and leave out the names of samples.
+      return collected as unknown as CollectedMetric[];
+    },
   };
 }

@@ -420,13 +420,13 @@ export async function dropBatches(
     }
     const { kept } = result;
     if (!kept || kept.at <= nowMs || (later && later.batch > kept.batch)) return removed;
-    later = await findSound(seals, kept.batch, nowMs);
+    later = await findSealNotAfter(seals, kept.batch, nowMs);
     if (!later) return removed;
   }
 }
 
-/** Returns the first seal behind a batch that is not of the future. */
-async function findSound(
+/** Returns the first seal of a later batch whose time is not after now. */
+async function findSealNotAfter(
   seals: CallStore['seals'],
   afterBatch: number,
   nowMs: number,

@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/api';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import { readLines } from '../observability/logger.ts';
+import { readLines, replaceAddresses } from '../observability/logger.ts';
 import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 const severities: Readonly<Record<string, SeverityNumber>> = {
@@ -22,7 +22,7 @@ const severities: Readonly<Record<string, SeverityNumber>> = {
 /**
  * Starts to send each line of the log: to the SDK that the process has registered, or else to the OTLP endpoint of the
  * environment. Lines are read as they are printed, so secrets are redacted already.
- * @returns sends the lines that wait, and ends it
+ * @returns a function that sends the queued lines, and stops the export
  */
 export function startLogExport(options: TelemetryOptions): () => Promise<void> {
   const { version, logger } = options;
@@ -57,15 +57,28 @@ interface LogLine {
   traceId?: string;
   spanId?: string;
   err?: unknown;
+  /** Standard error of a backend. */
+  line?: string;
 }
 
 /**
- * Maps a line of the log to a record. E-mail addresses are left out: lines of audit events name accounts by them. If a line
- * has no message, its members are the body, too.
+ * Maps a line of the log to a record. E-mail addresses are replaced in all texts: lines of audit events name accounts
+ * by them. The member `line` is left out: a backend has written it, perhaps with arguments. If a line has no message,
+ * its members are the body, too.
  */
 export function toLogRecord(line: string): LogRecord {
-  const { level, time, msg, traceId, spanId, err, ...others } = JSON.parse(line) as LogLine;
-  const members = Object.fromEntries(Object.entries(others).filter(([, value]) => !isEmail(value)));
+  const {
+    level,
+    time,
+    msg,
+    traceId,
+    spanId,
+    err,
+    line: _ofBackend,
+    ...members
+  } = JSON.parse(line, (_name, value: unknown) =>
+    typeof value === 'string' ? replaceAddresses(value) : value,
+  ) as LogLine;
   return {
     timestamp: new Date(time),
     severityNumber: severities[level] ?? SeverityNumber.UNSPECIFIED,
@@ -78,10 +91,6 @@ export function toLogRecord(line: string): LogRecord {
         ? ROOT_CONTEXT
         : trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.NONE }),
   };
-}
-
-function isEmail(value: unknown): boolean {
-  return typeof value === 'string' && /^[^\s@/]+@[^\s@/]+$/.test(value);
 }
 
 /** Names the members of an error by the semantic conventions for exceptions. */

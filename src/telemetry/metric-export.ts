@@ -22,7 +22,7 @@ export interface MetricExportOptions extends TelemetryOptions {
 /**
  * Starts to send the metrics to the OTLP endpoint of the environment, under the names that they have for Prometheus.
  * Counters and histograms are cumulative since the start of the server, whatever temporality the environment prefers.
- * @returns sends them once more, and ends it
+ * @returns a function that sends the metrics once more, and stops the export
  */
 export function startMetricExport(options: MetricExportOptions): () => Promise<void> {
   const { environment, version, logger } = options;

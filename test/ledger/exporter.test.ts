@@ -84,7 +84,8 @@ describe('An export by HTTP', () => {
   it('delivers calls and audit events in order, signed, with their positions and without arguments', async () => {
     const { storage, record, start } = await openStores();
     await record(1, 3);
-    await storage.audit.append([{ at: 7, event: 'login.succeeded', details: { accountId: 'acct_1' } }]);
+    const details = { accountId: 'acct_1', email: 'a/b@example.com' };
+    await storage.audit.append([{ at: 7, event: 'login.succeeded', details }]);
     const { taken, deliver } = await startReceiver();
     start({ deliver });
     await expect.poll(() => taken.length).toBe(1);
@@ -99,7 +100,7 @@ describe('An export by HTTP', () => {
     expect(hash).not.toBe('');
     expect(lines[3]).toMatchObject({
       ...{ hash, at: 7000, event: 'login.succeeded' },
-      details: { accountId: 'acct_1' },
+      details: { accountId: 'acct_1', email: '[address]' },
     });
     expect(body).not.toContain('"arguments"');
     const signature = createHmac('sha256', 'a secret').update(body).digest('hex');

@@ -1,5 +1,6 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Histogram, Registry } from 'prom-client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMetrics } from '../../src/observability/metrics.ts';
 
 describe('metrics', () => {
@@ -85,6 +86,21 @@ describe('metrics', () => {
       const list = written.map(([name, content]) => `${name}="${content}"`).join(',');
       expect(text).toContain(`${metricName}{${list}} ${value}\n`);
     }
+  });
+
+  it('keep the delays of the event loop for the text when they are read as objects', async () => {
+    const metrics = createMetrics('1.2.3');
+    const delays = monitorEventLoopDelay();
+    delays.enable();
+    onTestFinished(() => void delays.disable());
+    await vi.waitFor(() => expect(delays.count).toBeGreaterThan(0));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    await vi.waitFor(() => expect(delays.max).toBeGreaterThan(2e8));
+    const names = (await metrics.collect()).map((metric) => metric.name);
+    expect(names).toContain('nodejs_heap_size_used_bytes');
+    expect(names.filter((each) => each.startsWith('nodejs_eventloop_lag_'))).toEqual([]);
+    const [, longest] = /^nodejs_eventloop_lag_max_seconds (.+)$/m.exec((await metrics.render()).text) ?? [];
+    expect(Number(longest)).toBeGreaterThan(0.2);
   });
 
   it('of two gatehouses in one process do not mix', async () => {

@@ -8,7 +8,7 @@ import { testFolder } from '../client/support/folder.ts';
 const kept = [
   ...['accounts', 'identities', 'passkeys', 'one_time_codes', 'recovery_codes', 'notes'],
   ...['clients', 'client_documents', 'definition_pins', 'backend_credentials', 'backend_credential_changes'],
-  ...['audit', 'audit_ends', 'installation', 'nodes', 'node_messages', 'node_message_ends'],
+  ...['audit', 'audit_ends', 'installation', 'nodes', 'node_messages', 'node_message_ends', 'call_exports'],
 ];
 
 /** Tables whose rows go with the session that they belong to. */

@@ -1,6 +1,7 @@
 import { logs, SeverityNumber, trace } from '@opentelemetry/api';
 import { InMemoryLogRecordExporter, LoggerProvider, SimpleLogRecordProcessor } from '@opentelemetry/sdk-logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createErrorOutput } from '../../src/gateway/backends/stdio/stdio-process.ts';
 import { createLogger, type Logger } from '../../src/observability/logger.ts';
 import { runTraced } from '../../src/observability/trace-context.ts';
 import { startLogExport, toLogRecord } from '../../src/telemetry/log-export.ts';
@@ -68,9 +69,30 @@ describe('A line of the log', () => {
     const logger = createLogger('info', () => undefined);
     const { exporter } = register(logger);
     logger.info({ audit: 'login.failed', email: 'ada@example.com', account: 'acct_1' });
+    logger.error(
+      { err: new Error('no\nada@example.com'), of: [{ by: 'a/b@example.com' }] },
+      'ada@example.com',
+    );
+    const [event, failure] = exporter.getFinishedLogRecords();
+    expect(event?.attributes).toEqual({ audit: 'login.failed', email: '[address]', account: 'acct_1' });
+    expect(event?.body).toBe('{"audit":"login.failed","email":"[address]","account":"acct_1"}');
+    expect(failure).toMatchObject({
+      body: '[address]',
+      attributes: { 'exception.message': 'no\n[address]', of: [{ by: '[address]' }] },
+    });
+    expect(JSON.stringify(failure?.attributes)).not.toContain('@example.com');
+  });
+
+  it('is sent without the text that a backend wrote to its standard error', async () => {
+    const printed: string[] = [];
+    const logger = createLogger('info', (line) => printed.push(line));
+    const { exporter } = register(logger);
+    const take = createErrorOutput({ backend: '/notes', pid: 7, logger, secrets: [], nowMs: Date.now });
+    take(new TextEncoder().encode('failed with a canary\n'));
     const [record] = exporter.getFinishedLogRecords();
-    expect(record?.attributes).toEqual({ audit: 'login.failed', account: 'acct_1' });
-    expect(record?.body).toBe('{"audit":"login.failed","account":"acct_1"}');
+    expect(printed.join('')).toContain('a canary');
+    expect(record?.body).toBe('a backend wrote to its standard error');
+    expect(record?.attributes).toEqual({ backend: '/notes', pid: 7 });
   });
 
   it('is sent once if two exports read it, and no more when both have ended', async () => {

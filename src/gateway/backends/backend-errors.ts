@@ -105,8 +105,8 @@ const others = [
 ];
 
 /**
- * Outcomes of the errors that the gateway itself makes, by `data.reason` (see `ownData`): limits and breakers refuse a call, and time
- * limits end it.
+ * Outcomes of the errors that the gateway itself makes, by `data.reason` (see `ownData`): limits and breakers refuse a
+ * call, and time limits end it.
  */
 export const failureOutcomes: ReadonlyMap<string, 'error' | 'refused' | 'timed_out'> = new Map<
   string,
