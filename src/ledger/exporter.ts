@@ -1,11 +1,6 @@
 import { createHmac } from 'node:crypto';
-<<<<<<< HEAD
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Logger } from '../observability/logger.ts';
-=======
-import { appendFile } from 'node:fs/promises';
 import { type Logger, replaceAddresses } from '../observability/logger.ts';
->>>>>>> mendT
 import type { AuditStore } from '../storage/audit.ts';
 import type { CallRow, CallStore, ExportPosition, ExportStore } from '../storage/calls.ts';
 import { callToOcsf, eventToOcsf } from './ocsf.ts';
