@@ -58,10 +58,16 @@ describe('one request of the doctor', () => {
   });
 
   it('waits no longer than told, for the body too (T-189)', async () => {
-    const { server, subject } = await subjectOf((changed) => {
-      changed.routes['GET /head'] = () => ({ raw: () => undefined });
-      changed.routes['GET /body'] = () => ({ raw: (response) => void response.writeHead(200).write('half') });
-    }, undefined, 1_000);
+    const { server, subject } = await subjectOf(
+      (changed) => {
+        changed.routes['GET /head'] = () => ({ raw: () => undefined });
+        changed.routes['GET /body'] = () => ({
+          raw: (response) => void response.writeHead(200).write('half'),
+        });
+      },
+      undefined,
+      1_000,
+    );
     expect(await ask(subject, `${server.origin}/head`)).toMatchObject({
       kind: 'unanswered',
       reason: 'timed_out',
