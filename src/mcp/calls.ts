@@ -408,7 +408,8 @@ export function traceOf({ params }: Message): TraceContext | undefined {
 
 /** Returns a message with another trace context. */
 export function withTrace<M extends Message>(message: M, { traceparent, tracestate }: TraceContext): M {
-  const { tracestate: _before, ...meta } = Object(message.params?._meta) as Record<string, unknown>;
+  const before = message.params?._meta;
+  const { tracestate: _before, ...meta } = isRecord(before) ? before : {};
   const _meta = { ...meta, traceparent, ...(tracestate && { tracestate }) };
   return { ...message, params: { ...message.params, _meta } };
 }
@@ -416,7 +417,8 @@ export function withTrace<M extends Message>(message: M, { traceparent, tracesta
 /**
  * Reads the trace context of each message of a body, from its `_meta` or else from the HTTP headers. Changes the
  * messages: each request then carries its context in `_meta`, and no message carries a malformed one (C1-08).
- * The params of `initialize` are stored with its session, so a header adds nothing to them.
+ * The params of `initialize` are stored with its session, so a header adds nothing to them, nor to params or a `_meta`
+ * that are no objects: those stay as they are, and are refused behind.
  * @returns the context of each message that has one
  */
 export function settleTraces(
@@ -429,9 +431,10 @@ export function settleTraces(
     traceparent === undefined ? undefined : parseTraceContext(traceparent, headerOf(headers, 'tracestate'));
   for (const message of messages) {
     const { id, method, params } = message;
-    const meta = params?._meta as Record<string, unknown> | undefined;
+    const isReadable = isAbsentOrRecord(params) && isAbsentOrRecord(params?._meta);
+    const meta = isReadable ? (params?._meta as Record<string, unknown> | undefined) : undefined;
     const isMarked = meta !== undefined && ('traceparent' in meta || 'tracestate' in meta);
-    if (method === undefined || (!isMarked && !ofHttp)) continue;
+    if (method === undefined || !isReadable || (!isMarked && !ofHttp)) continue;
     const own = isMarked ? traceOf(message) : undefined;
     const trace = own ?? ofHttp;
     if (trace) traces.set(message, trace);
@@ -445,6 +448,10 @@ export function settleTraces(
 /** Sets the params of a message to those of its copy. Guards have read the message, so it stays the same object. */
 export function setParams(message: Message, { params }: Message): void {
   if (params) message.params = params;
+}
+
+function isAbsentOrRecord(value: unknown): boolean {
+  return value === undefined || isRecord(value);
 }
 
 function withoutTrace(message: Message, meta: Record<string, unknown>): Message {

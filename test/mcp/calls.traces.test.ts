@@ -52,6 +52,20 @@ describe('The trace of a request', () => {
     expect(initialize.params).toEqual({ capabilities: {} });
   });
 
+  it.each([
+    ['a text', 'traceparent'],
+    ['null', null],
+    ['a list', [1]],
+    ['a number', 7],
+  ])('is not looked for in a _meta or params that are %s, and changes neither', (_what, value) => {
+    const inMeta = { ...call(), params: { name: 'look', _meta: value } } as unknown as Message;
+    const inParams = { ...call(), params: value } as unknown as Message;
+    const before = structuredClone([inMeta, inParams]);
+    for (const headers of [{}, { traceparent: ofHttp }])
+      expect(settleTraces(headers, [inMeta, inParams]).size).toBe(0);
+    expect([inMeta, inParams]).toEqual(before);
+  });
+
   it('leaves a message without one alone', () => {
     const message = call({ progressToken: 7 });
     const { params } = message;

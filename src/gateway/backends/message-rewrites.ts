@@ -54,6 +54,7 @@ function withoutOwnMembers<Holder>(holder: Holder): Holder {
 
 /** Adds an assertion about its caller to a request. */
 export function withAssertion<M extends Message>(request: M, assertion: string): M {
-  const meta = request.params?._meta as Record<string, unknown> | undefined;
-  return { ...request, params: { ...request.params, _meta: { ...meta, [assertionMember]: assertion } } };
+  const meta = request.params?._meta;
+  const _meta = { ...(isRecord(meta) && meta), [assertionMember]: assertion };
+  return { ...request, params: { ...request.params, _meta } };
 }
