@@ -12,6 +12,7 @@ import {
   type Tokens,
   tryAccess,
 } from '../../support/oauth.ts';
+import { oneSecondMs } from '../../support/one-second.ts';
 import { runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
 import { placeOf } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
@@ -86,7 +87,7 @@ describe('an operator, beside a running server', () => {
     });
     expect(JSON.stringify(grant)).not.toContain(tokens.access_token);
     expect(await operate('grant', 'revoke', grant?.id ?? '')).toEqual({ revoked: grant?.id });
-    expect(await delayOf(ended)).toBeLessThan(1000);
+    expect(await delayOf(ended)).toBeLessThan(oneSecondMs);
     expect(await tryAccess(served.mcpUrl, tokens.access_token)).toBe(401);
     const again = await runGatehouse(['grant', 'revoke', grant?.id ?? '', ...(await placeOf(served.folder))]);
     expect([again.code, again.stderr]).toEqual([
@@ -115,7 +116,7 @@ describe('an operator, beside a running server', () => {
     expect(session).toMatchObject({ kind: 'mcp', email: ada.email, clientId });
     expect(JSON.stringify(session)).not.toContain(sessionId);
     await operate('session', 'end', session?.id ?? '');
-    expect(await delayOf(ended)).toBeLessThan(1000);
+    expect(await delayOf(ended)).toBeLessThan(oneSecondMs);
     expect(await operate<Listed[]>('session', 'list', '--client', clientId)).toEqual([]);
     expect(await tryAccess(served.mcpUrl, tokens.access_token)).toBe(200);
   });

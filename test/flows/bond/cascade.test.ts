@@ -2,6 +2,7 @@
 // src/upstream/links/back-channel-logout.ts: what ends on one side ends on the other, and how soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, refresh } from '../../support/oauth.ts';
+import { oneSecondMs } from '../../support/one-second.ts';
 import { patience } from '../../support/patience.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
@@ -51,7 +52,7 @@ const given = (): string[] => scene.work.issued.slice(-3).filter((token) => !tok
 
 describe('their end is ours, within a second of knowing (A10-02, T-091)', () => {
   it('when they log out there: the back channel names the session', async () => {
-    expect(await measure(() => scene.work.logOut(lin.sub))).toBeLessThan(1000);
+    expect(await measure(() => scene.work.logOut(lin.sub))).toBeLessThan(oneSecondMs);
   });
 
   it('when a logout token names the person', async () => {

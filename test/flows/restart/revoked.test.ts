@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { initializeRequest, modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post } from '../../support/oauth.ts';
+import { oneSecondMs } from '../../support/one-second.ts';
 import { grace, runGatehouse } from '../../support/served.ts';
 import { placeOf } from '../../support/test-storage.ts';
 import { nodePort, serveAlongside } from '../token/subject.ts';
@@ -82,7 +83,7 @@ async function openEverywhere(person?: typeof grace) {
 
 /** Expects streams to end within a second of a moment. */
 async function expectEnded(streams: readonly Open[], since: number): Promise<void> {
-  for (const { name, ended } of streams) expect((await ended) - since, name).toBeLessThan(1000);
+  for (const { name, ended } of streams) expect((await ended) - since, name).toBeLessThan(oneSecondMs);
 }
 
 describe('the streams of a token, in two processes on one database', () => {
