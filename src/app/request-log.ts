@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import { parseTraceContext } from '../observability/trace-context.ts';
 
 /** Logged status of a request whose client disconnected before the response, as many servers log it. */

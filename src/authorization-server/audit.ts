@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { AuditEntry, AuditStore } from '../storage/audit.ts';
 import { createAuditTally } from './audit-tally.ts';
 import { currentWriteSet } from './engine/write-set.ts';

@@ -3,7 +3,8 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ToleranceName } from '../oauth/tolerances.ts';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 
 /** Enabled tolerances: all that are not switched off. */
 export type ToleranceSwitches = Readonly<Partial<Record<ToleranceName, boolean>>>;

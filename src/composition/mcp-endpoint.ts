@@ -30,7 +30,8 @@ import {
 import { routeOfPrincipal } from '../oauth/auth-info.ts';
 import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/metadata.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';

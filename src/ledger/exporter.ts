@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { type Logger, replaceAddresses } from '../observability/logger.ts';
+import { replaceAddresses } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { AuditStore } from '../storage/audit.ts';
 import type { CallRow, CallStore, ExportPosition, ExportStore } from '../storage/calls.ts';
 import { callToOcsf, eventToOcsf } from './ocsf.ts';

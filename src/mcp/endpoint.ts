@@ -1,7 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import { createWriteBatcher, type WriteBatcher } from '../net/write-batcher.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { type Logger, loggable } from '../observability/logger.ts';
+import { loggable } from '../observability/loggable.ts';
+import type { Logger } from '../observability/logger.ts';
 import { checkContentLength, headerOf } from './http/dispatch.ts';
 import type { Exchange, Serve } from './http/exchange.ts';
 import { HeldBytes } from './http/held-bytes.ts';

@@ -9,7 +9,8 @@ import {
 } from '@opentelemetry/api';
 import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
-import { readLines, replaceAddresses } from '../observability/logger.ts';
+import { replaceAddresses } from '../observability/loggable.ts';
+import { readLines } from '../observability/logger.ts';
 import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 const severities: Readonly<Record<string, SeverityNumber>> = {

@@ -1,6 +1,7 @@
 import { WindowCounts } from '../../collections/window-counts.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
-import { type Logger, loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/loggable.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type { AuditTrail } from '../audit.ts';
 import { createReached, type Limit, type Limiters, type LimitName } from '../limits.ts';
 

@@ -2,7 +2,8 @@ import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { missingInputOf, ownData } from '../../mcp/building-blocks.ts';
 import { isRecord, type JsonRpcError, type Message } from '../../mcp/protocol.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { type Logger, loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/loggable.ts';
+import type { Logger } from '../../observability/logger.ts';
 import {
   cleanDefinition,
   cleanServerInfo,

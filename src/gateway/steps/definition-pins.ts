@@ -1,4 +1,4 @@
-import { loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/loggable.ts';
 import { differingMembers, hashDefinition, hashToolMembers } from './definition-hash.ts';
 import { type Entry, mapInTurns } from './step.ts';
 

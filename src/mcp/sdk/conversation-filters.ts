@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { type Logger, loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/loggable.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type {
   Conversation,
   Conversations,

@@ -1,5 +1,6 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import { type Logger, loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/loggable.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type { JsonRpcError, Message, RequestMessage } from '../protocol.ts';
 
 /** The error that replaces a server's message which JSON cannot represent. */

@@ -2,7 +2,7 @@ import { isIPv6, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Deadlines } from '../../../mcp/building-blocks.ts';
 import { headerNamePattern, headerValuePattern } from '../../../oauth/headers.ts';
-import { loggable } from '../../../observability/logger.ts';
+import { loggable } from '../../../observability/loggable.ts';
 import {
   type BodyTaker,
   createDecodingTaker,

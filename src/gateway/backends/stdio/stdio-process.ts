@@ -8,7 +8,8 @@ import {
   smallBytes,
   withoutByteOrderMark,
 } from '../../../mcp/building-blocks.ts';
-import { type Logger, loggable } from '../../../observability/logger.ts';
+import { loggable } from '../../../observability/loggable.ts';
+import type { Logger } from '../../../observability/logger.ts';
 import { defaultMaxAnswerValues } from '../backend-errors.ts';
 import { endGroup, type Patience, type Watchdog } from './process-groups.ts';
 

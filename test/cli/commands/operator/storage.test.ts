@@ -35,7 +35,7 @@ describe('gatehouse storage copy', () => {
     const there = await copy(data, config);
     expect(there.error).toBeUndefined();
     expect(there.stdout).toMatch(
-      /^Copied \d+ rows in 28 tables, and the keys, from the data folder \S+ to the PostgreSQL database test_\w+ at 127\.0\.0\.1:\d+\. Both are equal\.\nServers refuse the data folder \S+ from now on\. /,
+      /^Copied \d+ rows in 29 tables, and the keys, from the data folder \S+ to the PostgreSQL database test_\w+ at 127\.0\.0\.1:\d+\. Both are equal\.\nServers refuse the data folder \S+ from now on\. /,
     );
     expect(statSync(join(config, '../node/gatehouse.master-key')).mode & 0o777).toBe(0o600);
     const listed = await runCommand(registerAccount, ['account', 'list', '--config', config]);

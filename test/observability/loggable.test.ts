@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loggable, replaceAddresses } from '../../src/observability/logger.ts';
+import { loggable, replaceAddresses } from '../../src/observability/loggable.ts';
 
 it('bears what others chose up to a length (T-195)', () => {
   expect(loggable(undefined)).toBeUndefined();
