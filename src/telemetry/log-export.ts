@@ -11,7 +11,7 @@ import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-proto';
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
 import { replaceAddresses } from '../observability/loggable.ts';
 import { readLines } from '../observability/logger.ts';
-import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
+import { createResource, readBatchLimits, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 const severities: Readonly<Record<string, SeverityNumber>> = {
   debug: SeverityNumber.DEBUG,
@@ -40,13 +40,7 @@ export function startLogExport(options: TelemetryOptions): () => Promise<void> {
 function createProvider({ environment, version, logger }: TelemetryOptions): LoggerProvider {
   const exporter = new OTLPLogExporter();
   reportFailures(exporter, 'log lines', logger);
-  const processor = new BatchLogRecordProcessor({
-    exporter,
-    maxQueueSize: readNumber(environment, 'OTEL_BLRP_MAX_QUEUE_SIZE', 2048),
-    maxExportBatchSize: readNumber(environment, 'OTEL_BLRP_MAX_EXPORT_BATCH_SIZE', 512),
-    scheduledDelayMillis: readNumber(environment, 'OTEL_BLRP_SCHEDULE_DELAY', 1000),
-    exportTimeoutMillis: readNumber(environment, 'OTEL_BLRP_EXPORT_TIMEOUT', 30_000),
-  });
+  const processor = new BatchLogRecordProcessor({ exporter, ...readBatchLimits(environment, 'BLRP', 1000) });
   return new LoggerProvider({ resource: createResource(version), processors: [processor] });
 }
 

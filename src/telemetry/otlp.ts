@@ -35,6 +35,26 @@ export function readNumber(
   return environment[name] && Number.isSafeInteger(value) && value > 0 ? value : standard;
 }
 
+/**
+ * Reads the limits of a batch processor.
+ * @param kind prefix of its variables: `BSP` for spans, `BLRP` for log records
+ * @param delayMs default of the pause between exports, in milliseconds
+ */
+export function readBatchLimits(
+  environment: TelemetryOptions['environment'],
+  kind: 'BSP' | 'BLRP',
+  delayMs: number,
+) {
+  const read = (name: string, standard: number): number =>
+    readNumber(environment, `OTEL_${kind}_${name}`, standard);
+  return {
+    maxQueueSize: read('MAX_QUEUE_SIZE', 2048),
+    maxExportBatchSize: read('MAX_EXPORT_BATCH_SIZE', 512),
+    scheduledDelayMillis: read('SCHEDULE_DELAY', delayMs),
+    exportTimeoutMillis: read('EXPORT_TIMEOUT', 30_000),
+  };
+}
+
 /** An exporter of a signal. */
 interface Exporter<Items> {
   export(items: Items, done: (outcome: { error?: Error }) => void): void;

@@ -24,7 +24,7 @@ import {
 import type { BackendTracer } from '../gateway/index.ts';
 import type { CallEnding, CallTracer } from '../mcp/index.ts';
 import { formatTraceContext, type TraceContext } from '../observability/trace-context.ts';
-import { createResource, readNumber, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
+import { createResource, readBatchLimits, reportFailures, shutDown, type TelemetryOptions } from './otlp.ts';
 
 /**
  * Names of attributes: the semantic conventions for MCP, version 1.41.0, and our own. Those of `mcp` and `gen_ai` are in
@@ -234,13 +234,7 @@ function shorten(text: string): string {
 function createProvider({ environment, version, logger }: TelemetryOptions): TracerProvider {
   const exporter = new OTLPTraceExporter();
   reportFailures(exporter, 'spans', logger);
-  const processor = new BatchSpanProcessor({
-    exporter,
-    maxQueueSize: readNumber(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048),
-    maxExportBatchSize: readNumber(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
-    scheduledDelayMillis: readNumber(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000),
-    exportTimeoutMillis: readNumber(environment, 'OTEL_BSP_EXPORT_TIMEOUT', 30_000),
-  });
+  const processor = new BatchSpanProcessor({ exporter, ...readBatchLimits(environment, 'BSP', 5000) });
   const sampler = createSampler(environment, logger);
   return new TracerProvider({ resource: createResource(version), sampler, spanProcessors: [processor] });
 }
