@@ -52,9 +52,13 @@ function withoutOwnMembers<Holder>(holder: Holder): Holder {
   return { ...holder, _meta: Object.fromEntries(kept) };
 }
 
+/** Adds members to the `_meta` of a request. A `_meta` that is no object is replaced. */
+export function withMeta<M extends Message>(request: M, added: Readonly<Record<string, unknown>>): M {
+  const meta = request.params?._meta;
+  return { ...request, params: { ...request.params, _meta: { ...(isRecord(meta) && meta), ...added } } };
+}
+
 /** Adds an assertion about its caller to a request. */
 export function withAssertion<M extends Message>(request: M, assertion: string): M {
-  const meta = request.params?._meta;
-  const _meta = { ...(isRecord(meta) && meta), [assertionMember]: assertion };
-  return { ...request, params: { ...request.params, _meta } };
+  return withMeta(request, { [assertionMember]: assertion });
 }

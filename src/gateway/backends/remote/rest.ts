@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonRpcError, Message } from '../../../mcp/protocol.ts';
-import { isRecord } from '../../../mcp/protocol.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
+import { withMeta } from '../message-rewrites.ts';
 import type { WireAnswer } from './answer-body.ts';
 import { answerOf } from './link.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
@@ -89,8 +89,7 @@ export class RestLink extends PostingLink {
 /** Adds the credentials of the caller to `_meta.auth`; other keys of `_meta` stay (B7-16, B7-17). */
 function withAuth(message: Message, auth: Readonly<Record<string, unknown>> | undefined): Message {
   if (auth === undefined) return message;
-  const meta = message.params?._meta;
-  return { ...message, params: { ...message.params, _meta: { ...(isRecord(meta) && meta), auth } } };
+  return withMeta(message, { auth });
 }
 
 /** Removes the capabilities that need later messages. */
