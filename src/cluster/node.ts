@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setBounded } from '../collections/caches.ts';
-import type { SessionOwnership } from '../mcp/index.ts';
+import type { SessionLease, SessionOwnership } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { leaseSeconds, type NodeRow, type NodeStore } from '../storage/nodes.ts';
 import { AnotherServer, StorageUnavailable } from '../storage/storage.ts';
@@ -291,15 +291,11 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
 export type LoneServerOptions = Pick<ClusterNodeOptions, 'store' | 'version' | 'now' | 'logger'>;
 
 /** A server without a port for other nodes: the only one of its installation. */
-export interface LoneServer {
+export interface LoneServer extends SessionLease {
   /** Returns true once another server has begun to serve, after this one was without a lease for a time. */
   isReplaced(): boolean;
   /** Returns whether this server may serve at this moment. After a pause of the process, the database is asked first. */
   mayServe(): boolean | Promise<boolean>;
-  /** Returns whether this server may serve sessions: its last beat is recent, and it was not paused since. */
-  isCurrent(): boolean;
-  /** Registers a callback for the loss of all sessions: another server may have had them. @returns removes it */
-  readonly onLost: SessionOwnership['onLost'];
   /** Lets another server serve the installation. */
   leave(): Promise<void>;
 }
