@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson } from '../collections/exact-json.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 
@@ -21,11 +21,13 @@ const maxNames = 20;
 const maxNameLength = 40;
 
 /**
- * Returns a keyed hash of arguments: equal arguments can be found, and short values cannot be guessed.
- * @returns 128 bits of an HMAC-SHA-256, base64url
+ * Returns a keyed hash of arguments: equal arguments can be found, and short values cannot be guessed. A prefix is a key
+ * for SHA-512/256, whose output has too little of its state to continue from; HMAC takes six times as long.
+ * @param key always of the same length
+ * @returns 132 bits, base64url
  */
 export function hashArguments(key: string, given: CallArguments): string {
-  return createHmac('sha256', key).update(canonicalJson(given)).digest().toString('base64url', 0, 16);
+  return hash('sha512-256', key + canonicalJson(given), 'base64url').slice(0, 22);
 }
 
 /** Returns the beginning of a foreign text, without control characters and lone surrogates. */
