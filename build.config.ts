@@ -2,7 +2,7 @@ import { defineConfig } from 'vite';
 
 /**
  * Programs of the package, by their names in `dist`. All files stand in `dist` itself, because `src/package-files.ts` and
- * the start of `argument-thread` look beside their own file.
+ * the starts of threads look beside their own file.
  */
 const programs = {
   cli: 'src/cli/main.ts',
@@ -14,6 +14,7 @@ const programs = {
   client: 'src/client/index.ts',
   'client-node': 'src/client/node/index.ts',
   'argument-thread': 'src/gateway/steps/argument-thread.ts',
+  'call-thread': 'src/storage/sqlite/stores/call-thread.ts',
 };
 
 /**

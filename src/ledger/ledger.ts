@@ -55,7 +55,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** Calls of one commit, which holds the event loop for some milliseconds. */
+/** Calls of one commit; those of other nodes wait for it. */
 const maxBatch = 250;
 
 /** Calls that wait if the ledger cannot be written; later ones are counted as lost. */

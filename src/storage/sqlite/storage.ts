@@ -21,7 +21,8 @@ import {
   createBackendObjectStore,
   createDefinitionPinStore,
 } from './stores/backends.ts';
-import { createCallStore, createExportStore } from './stores/calls.ts';
+import { createExportStore } from './stores/calls.ts';
+import { createCallStoreInThread } from './stores/calls-in-thread.ts';
 import { createClientDocumentStore, createClientStore, createInvitationStore } from './stores/clients.ts';
 import { createOneTimeCodeStore, createPasskeyStore } from './stores/login-factors.ts';
 import { createMcpSessionStore } from './stores/mcp-sessions.ts';
@@ -65,7 +66,7 @@ export function openSqliteStorage(
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const foreignCommits = watchDataVersion(db);
   const cacheRows = createRowCache(db, foreignCommits);
-  const calls = createCallStore(ledgerBeside(file), keys ?? { audit: '' });
+  const calls = createCallStoreInThread(ledgerBeside(file), keys ?? { audit: '' });
   const servingLock = createServingLock(`${file}.serving`);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
