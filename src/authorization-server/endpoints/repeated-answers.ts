@@ -83,10 +83,18 @@ export function createRepeatedAnswers(
     const mark = markOf(ctx);
     if (!mark) return next();
     const id = hashSecret(kind, JSON.stringify([ctx.path, ...mark]));
-    await running.get(id)?.catch(() => undefined);
-    if (await repeat(ctx, id)) return;
-    const serving = next().then(() => keep(ctx, id));
+    const before = running.get(id);
+    const serve = async (): Promise<void> => {
+      await before?.catch(() => undefined);
+      if (await repeat(ctx, id)) return;
+      await next();
+      await keep(ctx, id);
+    };
+    const serving = serve();
+    // Set before anything is awaited: of requests that come together, each waits for the one before.
     running.set(id, serving);
-    await serving.finally(() => running.delete(id));
+    await serving.finally(() => {
+      if (running.get(id) === serving) running.delete(id);
+    });
   };
 }
