@@ -189,11 +189,15 @@ function toDatabase(pool: pg.Pool, options: ConnectionOptions, purpose: 'read' |
         throw toUnavailable(error, purpose);
       }
     };
+  let ended: Promise<void> | undefined;
   return {
     rows: reading(statements.rows) as Database['rows'],
     row: reading(statements.row) as Database['row'],
     run: reading(statements.run),
-    close: () => pool.end(),
+    close() {
+      ended ??= pool.end();
+      return ended;
+    },
   };
 }
 

@@ -170,7 +170,12 @@ async function findValue(client: Pick<pg.Client, 'query'>, sql: string): Promise
 
 /** Returns the schema version of a database; 0 if it has none. */
 export async function versionOf(client: Pick<pg.Client, 'query'>): Promise<number> {
-  if ((await findValue(client, "SELECT to_regclass('schema_version')::text")) === null) return 0;
+  // A query of a table learns of tables that were made while this transaction waited; to_regclass alone may not.
+  const table = await findValue(
+    client,
+    "SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass('schema_version')",
+  );
+  if (table === undefined) return 0;
   return Number(await findValue(client, 'SELECT version FROM schema_version'));
 }
 

@@ -28,6 +28,20 @@ describe('the schema', () => {
     expect((await client.query('SELECT commits::int FROM commit_order')).rows).toEqual([{ commits: 0 }]);
   });
 
+  it('is found by a node that waited while another one made it', async () => {
+    const url = await server().createDatabase();
+    const client = await connect(url);
+    await client.query(`BEGIN; SELECT pg_advisory_xact_lock(x'67617465'::int)`);
+    const migrated = migrate({ url });
+    const waiting = "SELECT count(*)::int AS nodes FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await expect.poll(async () => (await client.query(waiting)).rows).toEqual([{ nodes: 1 }]);
+    await client.query(`CREATE TABLE schema_version (version integer);
+      INSERT INTO schema_version VALUES (${programSchema()});
+      CREATE TABLE commit_order (min_reader integer); INSERT INTO commit_order VALUES (1); COMMIT`);
+    await migrated;
+    expect((await client.query("SELECT to_regclass('accounts') AS made")).rows).toEqual([{ made: null }]);
+  });
+
   it('is made in the schema of the user, by a user that may do nothing else', async () => {
     const url = await server().createDatabase();
     const client = await connect(url);
