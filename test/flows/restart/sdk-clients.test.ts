@@ -35,7 +35,8 @@ const reconnectionOptions = {
   initialReconnectionDelay: 200,
   maxReconnectionDelay: 200,
   reconnectionDelayGrowFactor: 1,
-  maxRetries: 100,
+  // On PostgreSQL a server begins when the lease of the killed one has ended.
+  maxRetries: 250,
 };
 
 /** The options of both transports, with a count of its GETs. */
