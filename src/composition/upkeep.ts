@@ -63,12 +63,20 @@ export function startSweeper({ storage, settings, logger, now }: SweeperOptions)
       hoursBefore: before(calls.keepHoursDays),
     });
   };
+  let isStopped = false;
+  const warn = (error: unknown, sentence: string): void => {
+    // The storage may have been closed in the middle.
+    if (!isStopped) logger.warn({ err: error }, sentence);
+  };
   const timer = setInterval(() => {
-    sweep().catch((error) => logger.warn({ err: error }, 'expired rows could not be removed'));
-    sweepCalls().catch((error) => logger.warn({ err: error }, 'expired calls could not be removed'));
+    sweep().catch((error) => warn(error, 'expired rows could not be removed'));
+    sweepCalls().catch((error) => warn(error, 'expired calls could not be removed'));
   }, sweepIntervalMs);
   timer.unref();
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }
 
 /** Parts of {@link startKeyRotation}. */

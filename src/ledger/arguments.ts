@@ -22,7 +22,7 @@ const maxNameLength = 40;
 
 /**
  * Returns a keyed hash of arguments: equal arguments can be found, and short values cannot be guessed. A prefix is a key
- * for SHA-512/256, whose output has too little of its state to continue from; HMAC takes six times as long.
+ * for SHA-512/256: its output is half of its state, so nobody can extend the text. HMAC takes six times as long.
  * @param key always of the same length
  * @returns 132 bits, base64url
  */
@@ -57,7 +57,9 @@ export function sealArguments(
   const kept = keeping.arguments === 'full' ? given : redact(given, new Set(keeping.keep));
   const text = JSON.stringify(kept);
   const isLong = text.length > maxKept;
-  return box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context());
+  const sealed = box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context());
+  // In memory of its own: what is sent to a thread takes the memory around it along.
+  return Uint8Array.from(sealed);
 }
 
 /** Replaces values by their types, but for the members that may be kept, at any depth. */

@@ -7,7 +7,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { keyedDigest } from '../crypto/secret.ts';
 import type { CallEnding, CallRecorder, FinishedCall } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { CallBatch, CallEntry, CallOutcome, CallStore, CallWriter } from '../storage/calls.ts';
+import type { CallBatch, CallEntry, CallOutcome, CallSeal, CallStore, CallWriter } from '../storage/calls.ts';
 import {
   type ArgumentKeeping,
   hashArguments,
@@ -58,7 +58,7 @@ export interface Ledger {
 /** Calls of one commit; those of other nodes wait for it. */
 const maxBatch = 250;
 
-/** Calls that wait if the ledger cannot be written; later ones are counted as lost. */
+/** Most calls that wait for the ledger; later ones are counted as lost. */
 const maxWaiting = 5_000;
 
 /** Pauses before the ledger is tried again, in milliseconds. */
@@ -98,16 +98,16 @@ export function createLedger(options: LedgerOptions): Ledger {
   let anchored = 0;
   let newest: { batch: number; mac: string } | undefined;
 
-  const commit = async (given: CallBatch, isDurable: boolean): Promise<void> => {
-    newest = await store.append(given, nowMs(), isDurable);
-    if (newest.batch !== 1) return;
+  const follow = async (seal: CallSeal): Promise<void> => {
+    newest = seal;
+    if (seal.batch !== 1) return;
     audit('calls.begun', {});
     await tryAnchor();
   };
   /** Anchors the chain. What the audit log confirms must survive a power loss, so a durable batch comes first. */
   const anchor = async (): Promise<void> => {
     if (!newest || newest.batch === anchored) return;
-    const { batch, mac } = await store.append({ calls: [], lost: 0, gap: null }, nowMs(), true);
+    const { batch, mac } = await store.append({ calls: [], lost: 0 }, nowMs(), true);
     newest = { batch, mac };
     anchored = batch;
     if (batch === 1) audit('calls.begun', {});
@@ -122,10 +122,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     timer = undefined;
     while (waiting.length > 0 || lost > 0) {
       const taken = waiting.slice(0, batch?.calls.length ?? maxBatch);
-      batch ??= { calls: taken.map(({ entry }) => entry), lost, gap: null };
+      batch ??= { calls: taken.map(({ entry }) => entry), lost };
       try {
         const isDurable = taken.some(({ settle }) => settle);
-        await commit(batch, isDurable);
+        await follow(await store.append(batch, nowMs(), isDurable));
         lost -= batch.lost;
         batch = undefined;
       } catch (error) {
@@ -159,9 +159,10 @@ export function createLedger(options: LedgerOptions): Ledger {
     }, afterMs);
   };
 
+  const isFull = (): boolean => waiting.length >= maxWaiting;
   const add = (each: Waiting): void => {
-    if (waiting.length >= maxWaiting) {
-      lost++;
+    if (isFull()) {
+      if (lost++ === 0) logger.warn('calls come faster than the ledger takes them: some are not recorded');
       each.settle?.(false);
       return;
     }
@@ -173,21 +174,15 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   /** Renews the note of this process, and records that another one ended without closing its ledger. */
   const beat = async (): Promise<void> => {
-    const now = nowMs();
-    for (const other of await store.beat(writer, now)) {
-      if (!isGone(other) || !(await store.leave(other.writer))) continue;
-      try {
-        await commit({ calls: [], lost: 0, gap: 'ended' }, false);
-      } catch (error) {
-        // The note comes back, so that the gap is recorded later.
-        await store.beat(other.writer, other.beatAt);
-        throw error;
-      }
+    for (const other of await store.beat(writer, nowMs())) {
+      const seal = isGone(other) ? await store.recordEnd(other.writer, nowMs()) : undefined;
+      if (seal) await follow(seal);
     }
   };
+  let beating: Promise<void> | undefined;
   const tryBeat = (): void => {
     // The log has said so already, or the next write says it.
-    beat().catch(() => undefined);
+    beating = beat().catch(() => undefined);
   };
   tryBeat();
   const timers = [setInterval(tryBeat, beatMs), setInterval(tryAnchor, anchorIntervalMs)];
@@ -198,7 +193,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const toEntry = entryWriter({ route: route || '/', recording, credentials, reasons, box, hashKey });
       return {
         isRequired: recording.required,
-        isReady: () => !recording.required || failures === 0,
+        isReady: () => !recording.required || (failures === 0 && !isFull()),
         record(call) {
           const entry = toEntry(call);
           if (!recording.required) {
@@ -211,6 +206,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     async close() {
       for (const each of timers) clearInterval(each);
+      await beating;
       await writing;
       await flush();
       clearTimeout(timer);

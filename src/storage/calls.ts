@@ -182,8 +182,8 @@ export interface CallEnd {
 /** A batch to append. */
 export interface CallBatch {
   calls: readonly CallEntry[];
+  /** Calls before this batch that could not be recorded. */
   lost: number;
-  gap: CallGap | null;
 }
 
 /** A filter for reading the ledger. All given members must match. */
@@ -483,11 +483,13 @@ export interface CallStore {
    * @returns the notes of other processes
    */
   beat(writer: string, nowMs: number): Promise<CallWriter[]>;
+  /** Removes the note of a process. */
+  leave(writer: string): Promise<void>;
   /**
-   * Removes the note of a process.
-   * @returns false if there was none
+   * Removes the note of a process that ended without closing its ledger, and appends the gap that it left.
+   * @returns undefined if there was no note
    */
-  leave(writer: string): Promise<boolean>;
+  recordEnd(writer: string, nowMs: number): Promise<CallSeal | undefined>;
   close(): Promise<void>;
 }
 

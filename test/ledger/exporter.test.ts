@@ -25,7 +25,7 @@ async function openStores() {
     const calls = Array.from({ length: count }, (_, at) =>
       recordedCall(from + at, { arguments: new Uint8Array([1, 2, 3]) }),
     );
-    await storage.calls.append({ calls, lost: 0, gap: null }, Date.now(), false);
+    await storage.calls.append({ calls, lost: 0 }, Date.now(), false);
   };
   const log: string[] = [];
   const start = (options: Partial<Options> & Pick<Options, 'deliver'>): (() => Promise<void>) => {

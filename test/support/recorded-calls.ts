@@ -60,7 +60,7 @@ export async function recordCalls(
       const calls = Array.from({ length: Math.min(batch, left) }, (_, at) =>
         recordedCall(left - at, { account, client }),
       );
-      await storage.calls.append({ calls, lost: 0, gap: null }, Date.now(), false);
+      await storage.calls.append({ calls, lost: 0 }, Date.now(), false);
     }
   } finally {
     await storage.close();

@@ -20,7 +20,7 @@ const days = 28;
 /** Calls of a page. */
 const pageLength = 50;
 
-/** Most calls that are counted: this holds the event loop. */
+/** Most calls that are counted: the records of new calls wait for it. */
 const maxCounted = 50_000;
 
 /** Most tools, prompts and resources of the summary. */

@@ -107,10 +107,13 @@ export function openSqliteStorage(
     beginServing: servingLock.take,
     exclusively: (work) => writer.write(work),
     async close() {
-      await writer.idle();
-      await calls.close();
-      db.close();
-      servingLock.end();
+      try {
+        await writer.idle();
+        await calls.close();
+      } finally {
+        db.close();
+        servingLock.end();
+      }
     },
   };
 }

@@ -33,7 +33,7 @@ async function connect(
 async function record(email: string, client: string, count: number): Promise<void> {
   const account = (await gatehouse.storage.accounts.findByEmail(email))?.id ?? '';
   const calls = Array.from({ length: count }, (_, at) => recordedCall(count - at, { account, client }));
-  await gatehouse.storage.calls.append({ calls, lost: 0, gap: null }, Date.now(), false);
+  await gatehouse.storage.calls.append({ calls, lost: 0 }, Date.now(), false);
 }
 
 it('A person sees the calls of an app by tool, its refusals, the accounts that it used, and each call, page by page', async () => {

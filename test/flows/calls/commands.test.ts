@@ -30,7 +30,7 @@ beforeAll(async () => {
     const batch = entries.map((entry, at) =>
       recordedCall(4 + 20 * at, { account, at: now - 1000 - at, ...entry }),
     );
-    await gatehouse.storage.calls.append({ calls: batch, lost: 0, gap: null }, now, false);
+    await gatehouse.storage.calls.append({ calls: batch, lost: 0 }, now, false);
   };
   await add(
     {

@@ -31,7 +31,7 @@ const lastMs = 3 * startMs;
 
 /** Appends calls as one batch. */
 export function append(store: CallStore, entries: readonly CallEntry[], nowMs = startMs): Promise<unknown> {
-  return store.append({ calls: entries, lost: 0, gap: null }, nowMs, false);
+  return store.append({ calls: entries, lost: 0 }, nowMs, false);
 }
 
 /** Opens a place as a node does, for the running test. */
@@ -117,10 +117,11 @@ export function describeCalls(create: CreateCallPlace): void {
 
     it('seals batches in a chain, also empty ones that say what is missing', async () => {
       const store = await openStore(create);
-      const first = await store.append({ calls: calls(3), lost: 0, gap: null }, startMs, true);
-      const second = await store.append({ calls: [], lost: 2, gap: null }, startMs + 1, false);
-      const third = await store.append({ calls: [], lost: 0, gap: 'ended' }, startMs + 2, false);
-      const fourth = await store.append({ calls: calls(1), lost: 1, gap: null }, startMs + 3, false);
+      const first = await store.append({ calls: calls(3), lost: 0 }, startMs, true);
+      const second = await store.append({ calls: [], lost: 2 }, startMs + 1, false);
+      await store.beat('ended', 1);
+      const third = await store.recordEnd('ended', startMs + 2);
+      const fourth = await store.append({ calls: calls(1), lost: 1 }, startMs + 3, false);
       expect([first, second, third, fourth]).toMatchObject([
         { batch: 1, at: startMs, lastSeq: 3, calls: 3, lost: 0, gap: null },
         { batch: 2, at: startMs + 1, lastSeq: 3, calls: 0, lost: 2, gap: null },
@@ -181,7 +182,7 @@ export function describeCalls(create: CreateCallPlace): void {
     it('is found empty if all of it was removed, by what the audit log holds', async () => {
       const place = await create();
       const store = openNode(place);
-      const { mac } = await store.append({ calls: calls(2), lost: 0, gap: null }, startMs, false);
+      const { mac } = await store.append({ calls: calls(2), lost: 0 }, startMs, false);
       await place.execute('DELETE FROM calls; DELETE FROM call_seals; DELETE FROM call_ends');
       expect(await verify(store, new Map([[1, mac]]))).toEqual([{ batch: 1, fault: 'cut_off' }]);
     });
@@ -457,8 +458,18 @@ export function describeCalls(create: CreateCallPlace): void {
       expect(await store.beat('b', 2)).toEqual([{ writer: 'a', beatAt: 1 }]);
       expect(await store.beat('b', 3)).toEqual([{ writer: 'a', beatAt: 1 }]);
       expect(await store.beat('a', 4)).toEqual([{ writer: 'b', beatAt: 3 }]);
-      expect(await Promise.all([store.leave('b'), store.leave('b')])).toEqual([true, false]);
+      await store.leave('b');
       expect(await store.beat('a', 5)).toEqual([]);
+    });
+
+    it('records the end of a process once, in the commit that removes its note', async () => {
+      const place = await create();
+      const [one, other] = [openNode(place), openNode(place)];
+      await one.beat('ended', 1);
+      const seals = await Promise.all([one.recordEnd('ended', 2), other.recordEnd('ended', 2)]);
+      expect(seals.filter((seal) => seal)).toMatchObject([{ batch: 1, calls: 0, gap: 'ended' }]);
+      expect(await one.beat('looking', 3)).toEqual([]);
+      expect(await verify(other)).toEqual([]);
     });
 
     it('is read from a position of its own; one of another ledger counts as none', async () => {

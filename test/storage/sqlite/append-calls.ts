@@ -16,7 +16,7 @@ const store = createCallStore(file, { audit: auditKey });
 for (let batch = 0; batch < Number(batches); ) {
   const calls = [call(batch, { account }), call(batch, { account })];
   try {
-    await store.append({ calls, lost: 0, gap: null }, Date.now(), true);
+    await store.append({ calls, lost: 0 }, Date.now(), true);
     process.stdout.write(`stored ${++batch}\n`);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;

@@ -195,7 +195,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     reading.rows<CallSeal>(sql.seals, [afterBatch, limit]);
 
   const append = async (given: CallBatch, nowMs: number, isDurable: boolean): Promise<CallSeal> => {
-    const { calls, lost, gap } = given;
+    const { calls, lost } = given;
     const stored = calls.map(toStorable);
     const earlier = undecided.get(given);
     let seal: CallSeal | undefined;
@@ -205,7 +205,7 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
         const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
         if (earlier && (await isStored(tx, earlier))) return earlier;
         const rows = stored.map((call, index): CallRow => ({ ...call, seq: last.lastSeq + index + 1 }));
-        seal = sealBatch(keys.audit, last, rows.map(chainedValues), { lost, gap, at: nowMs });
+        seal = sealBatch(keys.audit, last, rows.map(chainedValues), { lost, gap: null, at: nowMs });
         await write(tx, rows, seal);
         return seal;
       });
@@ -217,6 +217,15 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
       throw new StorageUnavailable('the database cannot be written at the moment', { cause });
     }
   };
+
+  const recordEnd = (writer: string, nowMs: number): Promise<CallSeal | undefined> =>
+    recording.transact(withoutFlush, async (tx) => {
+      const last = (await tx.row<CallEnd>(sql.lockEnd, ['head'])) ?? none;
+      if ((await tx.run(sql.leave, [writer])) === 0) return undefined;
+      const seal = sealBatch(keys.audit, last, [], { lost: 0, gap: 'ended' as const, at: nowMs });
+      await write(tx, [], seal);
+      return seal;
+    });
 
   const findEnds = async (): ReturnType<CallStore['ends']> => {
     const rows = await reading.rows<CallEnd & { name: 'start' | 'head' }>(sql.ends);
@@ -249,7 +258,8 @@ export function openCallStore(options: ConnectionOptions, keys: { readonly audit
     prune: (retention) => use(prune(retention)),
     beat: (writer, nowMs) =>
       use(recording.transact(withoutFlush, (tx) => tx.rows<CallWriter>(sql.beat, [writer, nowMs]))),
-    leave: async (writer) => (await use(recording.run(sql.leave, [writer]))) > 0,
+    leave: async (writer) => void (await use(recording.run(sql.leave, [writer]))),
+    recordEnd: (writer, nowMs) => use(recordEnd(writer, nowMs)),
     async close() {
       await Promise.all([recording.close(), reading.close()]);
     },

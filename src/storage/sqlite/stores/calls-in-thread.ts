@@ -4,8 +4,8 @@ import { digestCalls } from '../../../crypto/call-chain.ts';
 import { type CallBatch, type CallSeal, type CallStore, chainedValues, toStorable } from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
 
-/** A question to the thread: a method of the store, with its arguments. */
-export interface CallQuestion {
+/** A request to the thread: a method of the store, with its arguments. */
+export interface LedgerRequest {
   id: number;
   /** The present key that authenticates the batches. */
   audit: string;
@@ -13,14 +13,15 @@ export interface CallQuestion {
   values: readonly unknown[];
 }
 
-/** An answer of the thread. */
-interface CallAnswer {
+/** A response of the thread. */
+export interface LedgerResponse {
   id: number;
   result?: unknown;
-  error?: Error;
+  /** The error; `code` is that of its cause. */
+  fault?: { message: string; cause: unknown; code: unknown };
 }
 
-/** The thread ended before its answer: it is not known whether the batch was stored. */
+/** The thread ended before its response: it is not known whether the batch was stored. */
 class ThreadEnded extends StorageUnavailable {}
 
 /** Seals that are read at once. */
@@ -29,7 +30,7 @@ const pageSize = 500;
 /**
  * Creates the call ledger in a SQLite file of its own, in a thread that starts at first use.
  * @param file see {@link createCallStore}
- * @param keys holds the key that authenticates the batches; read for each question
+ * @param keys holds the key that authenticates the batches; read for each request
  * @param program of the thread; it stands beside this code, in src/ and in the build
  */
 export function createCallStoreInThread(
@@ -37,14 +38,14 @@ export function createCallStoreInThread(
   keys: { readonly audit: string },
   program = new URL(`./call-thread${extname(import.meta.url)}`, import.meta.url),
 ): CallStore {
-  let thread: CallThread | undefined;
+  let thread: LedgerThread | undefined;
 
-  const ask = <Method extends keyof CallStore>(
+  const send = async <Method extends keyof CallStore>(
     method: Method,
     ...values: Parameters<CallStore[Method]>
-  ): ReturnType<CallStore[Method]> => {
-    if (!thread || thread.hasEnded) thread = new CallThread(program, file);
-    return thread.ask(keys.audit, method, values) as ReturnType<CallStore[Method]>;
+  ): Promise<Awaited<ReturnType<CallStore[Method]>>> => {
+    if (!thread || thread.hasEnded) thread = startThread(program, file);
+    return (await thread.send(keys.audit, method, values)) as Awaited<ReturnType<CallStore[Method]>>;
   };
 
   /** Batches that may be stored, each with the number of a batch before it. */
@@ -52,8 +53,10 @@ export function createCallStoreInThread(
   let newest = 0;
 
   const findStored = async (batch: CallBatch, afterBatch: number): Promise<CallSeal | undefined> => {
-    for (let after = afterBatch; ; ) {
-      const page = await ask('seals', after, pageSize);
+    const { head } = await send('ends');
+    // Batches begin again in a new file.
+    for (let after = (head?.batch ?? 0) < afterBatch ? 0 : afterBatch; ; ) {
+      const page = await send('seals', after, pageSize);
       const found = page.find((seal) => isSealOf(seal, batch));
       const last = page.at(-1);
       if (found || !last) return found;
@@ -63,7 +66,7 @@ export function createCallStoreInThread(
 
   const append = async (batch: CallBatch, ...values: [number, boolean]): Promise<CallSeal> => {
     try {
-      return await ask('append', batch, ...values);
+      return await send('append', batch, ...values);
     } catch (error) {
       if (error instanceof ThreadEnded) undecided.set(batch, newest);
       throw error;
@@ -79,16 +82,17 @@ export function createCallStoreInThread(
       newest = seal.batch;
       return seal;
     },
-    list: (...values) => ask('list', ...values),
-    read: (...values) => ask('read', ...values),
-    readNext: (...values) => ask('readNext', ...values),
-    count: (...values) => ask('count', ...values),
-    hours: (...values) => ask('hours', ...values),
-    seals: (...values) => ask('seals', ...values),
-    ends: () => ask('ends'),
-    prune: (...values) => ask('prune', ...values),
-    beat: (...values) => ask('beat', ...values),
-    leave: (...values) => ask('leave', ...values),
+    list: (...values) => send('list', ...values),
+    read: (...values) => send('read', ...values),
+    readNext: (...values) => send('readNext', ...values),
+    count: (...values) => send('count', ...values),
+    hours: (...values) => send('hours', ...values),
+    seals: (...values) => send('seals', ...values),
+    ends: () => send('ends'),
+    prune: (...values) => send('prune', ...values),
+    beat: (...values) => send('beat', ...values),
+    leave: (...values) => send('leave', ...values),
+    recordEnd: (...values) => send('recordEnd', ...values),
     async close() {
       const open = thread;
       thread = undefined;
@@ -97,55 +101,72 @@ export function createCallStoreInThread(
   };
 }
 
-/** A running thread and the questions that it has not answered. The process does not wait for one without questions. */
-class CallThread {
+/** @throws StorageUnavailable if this process may have no thread */
+function startThread(program: URL, file: string): LedgerThread {
+  try {
+    return new LedgerThread(program, file);
+  } catch (cause) {
+    throw new StorageUnavailable('the thread of the call ledger cannot be started', { cause });
+  }
+}
+
+/** A running thread and its pending requests. An idle thread does not keep the process alive. */
+class LedgerThread {
   readonly #worker: Worker;
-  readonly #unanswered = new Map<number, Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>>();
-  #asked = 0;
+  readonly #pending = new Map<number, Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>>();
+  #sent = 0;
   hasEnded = false;
 
   constructor(program: URL, file: string) {
     this.#worker = new Worker(program, { workerData: file, env: {}, execArgv: [] });
-    this.#worker.on('message', (answer: CallAnswer) => this.#settle(answer));
+    this.#worker.on('message', (response: LedgerResponse) => this.#settle(response));
+    this.#worker.on('messageerror', () => void this.#worker.terminate());
     this.#worker.on('error', (cause) => this.#end(cause));
     this.#worker.on('exit', () => this.#end());
     this.#worker.unref();
   }
 
-  ask(audit: string, method: keyof CallStore, values: readonly unknown[]): Promise<unknown> {
-    const id = ++this.#asked;
-    const { promise, resolve, reject } = Promise.withResolvers();
-    this.#unanswered.set(id, { resolve, reject });
+  send(audit: string, method: keyof CallStore, values: readonly unknown[]): Promise<unknown> {
+    const id = ++this.#sent;
+    this.#worker.postMessage({ id, audit, method, values } satisfies LedgerRequest);
     this.#worker.ref();
-    this.#worker.postMessage({ id, audit, method, values } satisfies CallQuestion);
-    return promise;
+    return new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));
   }
 
   /** Closes the file, and ends the thread. */
   async close(audit: string): Promise<void> {
-    if (!this.hasEnded) await this.ask(audit, 'close', []);
-    await this.#worker.terminate();
+    try {
+      if (!this.hasEnded) await this.send(audit, 'close', []);
+    } finally {
+      await this.#worker.terminate();
+    }
   }
 
-  #settle({ id, result, error }: CallAnswer): void {
-    const asked = this.#unanswered.get(id);
-    this.#unanswered.delete(id);
-    if (this.#unanswered.size === 0) this.#worker.unref();
-    if (error) asked?.reject(new StorageUnavailable(error.message, { cause: error.cause }));
-    else asked?.resolve(result);
+  #settle({ id, result, fault }: LedgerResponse): void {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    if (fault) request?.reject(toError(fault));
+    else request?.resolve(result);
   }
 
   #end(cause?: Error): void {
     this.hasEnded = true;
-    for (const { reject } of this.#unanswered.values())
+    for (const { reject } of this.#pending.values())
       reject(new ThreadEnded('the thread of the call ledger has ended', { cause }));
-    this.#unanswered.clear();
+    this.#pending.clear();
   }
 }
 
+function toError({ message, cause, code }: NonNullable<LedgerResponse['fault']>): StorageUnavailable {
+  return new StorageUnavailable(message, {
+    cause: cause instanceof Error ? Object.assign(cause, { code }) : cause,
+  });
+}
+
 /** Returns whether a seal is of a batch: its digest covers each of the calls, and their positions. */
-function isSealOf({ lastSeq, digest, ...seal }: CallSeal, { calls, lost, gap }: CallBatch): boolean {
-  if (seal.calls !== calls.length || seal.lost !== lost || seal.gap !== gap) return false;
+function isSealOf({ lastSeq, digest, ...seal }: CallSeal, { calls, lost }: CallBatch): boolean {
+  if (seal.calls !== calls.length || seal.lost !== lost || seal.gap !== null) return false;
   const first = lastSeq - calls.length + 1;
   return (
     digest === digestCalls(calls.map((call, at) => chainedValues({ ...toStorable(call), seq: first + at })))

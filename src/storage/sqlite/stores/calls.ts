@@ -10,6 +10,7 @@ import {
   type CallCursor,
   type CallEnd,
   type CallEntry,
+  type CallGap,
   type CallGroup,
   type CallHour,
   type CallQuery,
@@ -37,8 +38,8 @@ import { StorageUnavailable } from '../../storage.ts';
 import { ledgerMigrations, migrate } from '../connection/migrate.ts';
 import type { Writer } from '../connection/writer.ts';
 
-/** Longest wait for another process's commit, in milliseconds; it holds the event loop. */
-const busyTimeoutMs = 100;
+/** Longest wait for another process's commit, in milliseconds; all other work of the thread waits, too. */
+const busyTimeoutMs = 1_000;
 
 const names = Object.keys(callColumns) as (keyof CallRow)[];
 
@@ -105,7 +106,8 @@ interface Ledger {
   /** Drops the names that were last used before a day. */
   dropNames(beforeDay: number): void;
   beat(writer: string, nowMs: number): CallWriter[];
-  leave(writer: string): boolean;
+  leave(writer: string): void;
+  recordEnd(writer: string, nowMs: number): CallSeal | undefined;
 }
 
 /**
@@ -198,6 +200,11 @@ export function createCallStore(file: string, keys: { readonly audit: string }):
     },
     beat: async (writer, nowMs) => use((ledger) => ledger.beat(writer, nowMs)),
     leave: async (writer) => use((ledger) => ledger.leave(writer)),
+    recordEnd: async (writer, nowMs) =>
+      use((ledger) => {
+        ledger.db.pragma('synchronous = NORMAL');
+        return ledger.recordEnd(writer, nowMs);
+      }),
     async close() {
       close();
     },
@@ -318,7 +325,7 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       putHour.run(...key, number, ms, bytesOut, JSON.stringify(sum));
     }
   };
-  const append = ({ calls: given, lost, gap }: CallBatch, nowMs: number): CallSeal => {
+  const append = ({ calls: given, lost }: CallBatch, nowMs: number, gap: CallGap | null = null): CallSeal => {
     const calls = given.map(toStorable);
     const last = findEnd.get('head');
     let seq = last?.lastSeq ?? 0;
@@ -371,7 +378,10 @@ function prepare(db: Database.Database, keys: { readonly audit: string }): Omit<
       renew.run(writer, nowMs);
       return others.all(writer);
     }).immediate,
-    leave: (writer) => leave.run(writer).changes > 0,
+    leave: (writer) => void leave.run(writer),
+    recordEnd: db.transaction((writer: string, nowMs: number) =>
+      leave.run(writer).changes > 0 ? append({ calls: [], lost: 0 }, nowMs, 'ended') : undefined,
+    ).immediate,
   };
 }
 

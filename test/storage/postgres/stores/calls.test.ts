@@ -122,7 +122,7 @@ describe('the call ledger on PostgreSQL', () => {
         BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
       CREATE TRIGGER see AFTER INSERT ON call_seals EXECUTE FUNCTION see()`);
     for (const isDurable of [true, false, true])
-      await store.append({ calls: calls(1), lost: 0, gap: null }, startMs, isDurable);
+      await store.append({ calls: calls(1), lost: 0 }, startMs, isDurable);
     const { rows } = await (await connectTo(url)).query<{ setting: string }>('SELECT setting FROM seen');
     expect(rows.map(({ setting }) => setting)).toEqual(['on', 'off', 'on']);
   });
@@ -130,13 +130,13 @@ describe('the call ledger on PostgreSQL', () => {
   it('is unavailable while the server is, and goes on in its chain after a crash', async () => {
     const { url } = await createPlace();
     const store = openAt(url);
-    await store.append({ calls: calls(3), lost: 0, gap: null }, startMs, true);
+    await store.append({ calls: calls(3), lost: 0 }, startMs, true);
     await server().stop();
     await expect(append(store, calls(1))).rejects.toThrow(StorageUnavailable);
     await expect(store.list({}, 1)).rejects.toThrow(StorageUnavailable);
     await expect(store.beat('a', 1)).rejects.toThrow(StorageUnavailable);
     await server().start();
-    await store.append({ calls: calls(3), lost: 0, gap: null }, startMs, true);
+    await store.append({ calls: calls(3), lost: 0 }, startMs, true);
     await append(store, calls(3));
     await server().crash();
     await append(store, calls(1));
@@ -159,7 +159,7 @@ describe('the call ledger on PostgreSQL', () => {
     const store = openAt(proxy.url);
     await append(store, calls(1));
     proxy.lose('answer');
-    expect(await store.append({ calls: calls(2), lost: 0, gap: null }, startMs, true)).toMatchObject({
+    expect(await store.append({ calls: calls(2), lost: 0 }, startMs, true)).toMatchObject({
       batch: 2,
     });
     expect(await store.read({}, 10)).toHaveLength(3);
@@ -175,7 +175,7 @@ describe('the call ledger on PostgreSQL', () => {
     const proxy = await cutAtCommit(url);
     const store = openAt(proxy.url);
     await append(store, calls(1));
-    const batch = { calls: calls(2), lost: 3, gap: null };
+    const batch = { calls: calls(2), lost: 3 };
     proxy.lose('answer', true);
     await expect(store.append(batch, startMs, true)).rejects.toThrow(StorageUnavailable);
     proxy.restore();

@@ -4,16 +4,19 @@ import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { testFolder } from '../../../client/support/folder.ts';
 
-it('the thread of the call ledger answers each question, also if its work fails', async () => {
+it('the thread of the call ledger responds to each request, also if its work fails', async () => {
   const program = new URL('../../../../src/storage/sqlite/stores/call-thread.ts', import.meta.url);
   const workerData = join(testFolder(), 'gatehouse.calls.db');
   const thread = new Worker(program, { workerData, execArgv: [] });
-  const answers: { id: number }[] = [];
-  thread.on('message', (answer) => answers.push(answer));
+  const responses: { id: number }[] = [];
+  thread.on('message', (response) => responses.push(response));
   thread.postMessage({ id: 7, audit: 'key', method: 'seals', values: [0, 10] });
   thread.postMessage({ id: 8, audit: 'key', method: 'append', values: [] });
-  while (answers.length < 2) await once(thread, 'message');
+  while (responses.length < 2) await once(thread, 'message');
   await thread.terminate();
-  expect(answers).toContainEqual({ id: 7, result: [] });
-  expect(answers).toContainEqual({ id: 8, error: expect.any(Error) });
+  expect(responses).toContainEqual({ id: 7, result: [] });
+  expect(responses).toContainEqual({
+    id: 8,
+    fault: { message: expect.stringContaining('cannot be used'), cause: expect.any(Error), code: undefined },
+  });
 });

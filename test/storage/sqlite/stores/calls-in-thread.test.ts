@@ -38,11 +38,17 @@ it('says in this thread why the ledger cannot be used, and works again later', a
   await expect(append(store, calls(1))).rejects.toMatchObject({
     constructor: StorageUnavailable,
     message: 'the call ledger cannot be used at the moment',
-    cause: { message: 'file is not a database' },
+    cause: { message: 'file is not a database', code: 'SQLITE_NOTADB' },
   });
   writeFileSync(file, '');
   await append(store, calls(2));
   expect(await store.list({}, 10)).toHaveLength(2);
+});
+
+it('is unavailable, and closes, if it may have no thread', async () => {
+  const store = openStore(new URL('data:,not a program')).store;
+  await expect(store.ends()).rejects.toThrow(StorageUnavailable);
+  await store.close();
 });
 
 it('opens its file again after it was closed', async () => {
@@ -57,7 +63,7 @@ it('stores a batch once if its thread ends, before or after the commit', async (
   const { store } = openStore(new URL('../ending-call-thread.ts', import.meta.url));
   let failures = 0;
   for (let batch = 1; batch <= 12; batch++) {
-    const given = { calls: calls(2, (number) => ({ requestId: `${batch}-${number}` })), lost: 0, gap: null };
+    const given = { calls: calls(2, (number) => ({ requestId: `${batch}-${number}` })), lost: 0 };
     for (let isStored = false; !isStored; )
       try {
         await store.append(given, startMs, true);

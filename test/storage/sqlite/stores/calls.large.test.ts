@@ -44,7 +44,7 @@ it(`finds a page among ${rows} calls within 50 ms by each indexed filter, at les
     await store.append(
       {
         calls: Array.from({ length: 250 }, (_, index) => realistic(number + index)),
-        ...{ lost: 0, gap: null },
+        lost: 0,
       },
       startMs,
       false,
