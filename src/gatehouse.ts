@@ -92,7 +92,7 @@ async function composeGatehouse(
   const bus = composeBus(shared);
   const recording = composeLedger({ ...shared, ...program });
   opened.push(recording.close);
-  const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
+  const entered = await composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const backendParts: BackendParts & RouteCredentialsParts = {
     ...{ ...program, issuer, objects, held, entered, bus, tracing, logger, now },

@@ -205,16 +205,18 @@ const changeBatchSize = 500;
  * Composes the credentials that people entered for backends. While anybody listens, it checks for changes by any process:
  * the account page of another process, or an operator's command.
  */
-export function composeEnteredCredentials(parts: EnteredCredentialsParts): EnteredCredentials {
+export async function composeEnteredCredentials(
+  parts: EnteredCredentialsParts,
+): Promise<EnteredCredentials> {
   const { store, box, logger, intervalMs = 500 } = parts;
+  // Read before any credential is: a later change is told to whoever listens by then.
+  let position = await store.lastChange();
   const listeners = new Set<{ route: string; tell: (accountId: string) => void }>();
-  let position: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let lastProblem = '';
 
   async function check(): Promise<void> {
-    position ??= await store.lastChange();
     for (let read = changeBatchSize; read === changeBatchSize; ) {
       const changes = await store.changesAfter(position, changeBatchSize);
       read = changes.length;
