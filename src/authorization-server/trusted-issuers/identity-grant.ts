@@ -144,8 +144,10 @@ async function findAccount(
   if (!isVouchedFor(email, rules)) return undefined;
   const account = await accounts.findByEmail(email);
   if (account) {
-    const isTaken = (await identities.findSubject(issuer, account.id)) !== undefined;
-    if (isTaken || account.disabledAt !== undefined) return undefined;
+    const taken = await identities.findSubject(issuer, account.id);
+    // Another request has linked it between these reads.
+    if (taken === subject) return known(account);
+    if (taken !== undefined || account.disabledAt !== undefined) return undefined;
     return linkAccount(account, { issuer, subject }, now());
   }
   if (!rules.create) return undefined;

@@ -1,6 +1,6 @@
 import { isUnknownPassword } from '../../crypto/password.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import { type AccountStore, type IdentityStore, normalizeEmail } from '../../storage/accounts.ts';
+import { type Account, type AccountStore, type IdentityStore, normalizeEmail } from '../../storage/accounts.ts';
 import type { Upstream, UpstreamIdentity, Upstreams } from '../../upstream/upstream.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import { domainOf } from './admission.ts';
@@ -34,6 +34,11 @@ function addressWithoutMail(upstream: string, { issuer, subject }: UpstreamIdent
   return `${name.replaceAll(/[^a-z0-9]/g, '').slice(0, 16)}@${upstream}.invalid`;
 }
 
+function admit(account: Account): FoundAccount {
+  if (account.disabledAt !== undefined) throw new NotAdmitted('account_disabled');
+  return { account, by: 'known', changes: [] };
+}
+
 /**
  * Finds the account of a login at an upstream: by issuer and subject; else by the verified e-mail address, once, in the
  * domains that the operator named; else it creates an account (T-089). An account that is linked to another subject of
@@ -50,18 +55,19 @@ export async function findAccountOfLogin(
   const { issuer, subject } = identity;
   const linked = await identities.findAccount({ issuer, subject });
   const known = linked === undefined ? undefined : await accounts.find(linked);
-  if (known?.disabledAt !== undefined) throw new NotAdmitted('account_disabled');
-  if (known) return { account: known, by: 'known', changes: [] };
+  if (known) return admit(known);
 
   const email = normalizeEmail(identity.email ?? '');
   const isAddress = isEmailAddress(email);
   const namesake = isAddress ? await accounts.findByEmail(email) : undefined;
   if (namesake) {
+    const taken = await identities.findSubject(issuer, namesake.id);
+    // Another login has linked it between these reads.
+    if (taken === subject) return admit(namesake);
     const domain = domainOf(email);
     if (!takesWordFor(upstream, domain)) throw new NotAdmitted('email_taken');
     if (namesake.disabledAt !== undefined) throw new NotAdmitted('account_disabled');
-    if ((await identities.findSubject(issuer, namesake.id)) !== undefined)
-      throw new NotAdmitted('linked_to_another');
+    if (taken !== undefined) throw new NotAdmitted('linked_to_another');
     const madeBy = isUnknownPassword(namesake.passwordHash) ? await identities.listOf(namesake.id) : [];
     if (!madeBy.every((made) => isBelieved(made.issuer, domain))) throw new NotAdmitted('email_taken');
     return linkAccount(namesake, identity, now());

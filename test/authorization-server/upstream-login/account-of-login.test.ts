@@ -25,9 +25,13 @@ const isBelieved = trustsEmailDomain({
   ] as never,
 });
 
-const find = (identity: UpstreamIdentity, rules: Partial<AdmissionRules> = {}) =>
+const find = (
+  identity: UpstreamIdentity,
+  rules: Partial<AdmissionRules> = {},
+  identities: Pick<Storage['identities'], 'findAccount' | 'findSubject' | 'listOf'> = storage.identities,
+) =>
   findAccountOfLogin(
-    { ...storage, isBelieved, now: () => startOfTime },
+    { ...storage, identities, isBelieved, now: () => startOfTime },
     {
       name: 'work',
       settings: { accounts: { create: true, linkByVerifiedEmail: [], ...rules } } as never,
@@ -51,6 +55,14 @@ describe('the account of somebody who has logged in at an upstream', () => {
     expect((await take({ ...lin, issuer: 'https://other.example', email: 'o@else.example' })).by).toBe(
       'created',
     );
+  });
+
+  it('is known if another login of the same person made it between the reads of this one (T-092)', async () => {
+    const { account: made } = await take(lin);
+    const identities = { ...storage.identities, findAccount: async () => undefined };
+    expect(await find(lin, {}, identities)).toMatchObject({ by: 'known', account: { id: made.id } });
+    await storage.accounts.setDisabled(made.id, startOfTime);
+    await expect(find(lin, {}, identities)).rejects.toMatchObject({ reason: 'account_disabled' });
   });
 
   it('is not one that an upstream made which is not believed about the address (T-089)', async () => {
