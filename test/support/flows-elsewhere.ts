@@ -10,11 +10,17 @@ const onlyOnSqlite: Readonly<Record<string, string>> = {
   'proxies/': 'is about what stands before one gatehouse, whatever its storage',
 };
 
-const load = 'counts load to the last request; over two nodes the bound is that of cluster/limits.test.ts';
+const load =
+  'counts load to the last request; over two nodes the bound is that of cluster/limits.test.ts, or each counts by itself';
 
 /** Flows that mean nothing if two nodes share the requests, with the reason. */
 const onlyOnOneNode: Readonly<Record<string, string>> = {
+  'attacks/limits.test.ts': load,
   'authorization/limits.test.ts': load,
+  'limits/endpoints.test.ts': load,
+  'limits/mcp-requests.test.ts': load,
+  'limits/tokens.test.ts': load,
+  'limits/tool-calls.test.ts': load,
   'registration/client-document-guards.test.ts': load,
   'registration/limits.test.ts': load,
   'token/guessing.test.ts': load,
