@@ -11,6 +11,7 @@ import { formatTraceContext } from '../../../src/observability/trace-context.ts'
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { type OtlpReceiver, type SentSpan, startOtlpReceiver } from '../../support/otlp-receiver.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from '../gateway/support/elsewhere.ts';
 import { type ModernElsewhere, serveModern } from '../gateway/support/modern-elsewhere.ts';
@@ -154,7 +155,9 @@ describe('A server', () => {
 
   it('starts without the packages, and says how to install them', async () => {
     const { warnings } = await load(endpoint, 'missing');
-    expect(warnings.filter((line) => line.includes('npm i @opentelemetry/sdk-trace'))).toHaveLength(1);
+    expect(warnings.filter((line) => line.includes('npm i @opentelemetry/sdk-trace'))).toHaveLength(
+      nodeCount,
+    );
   });
 });
 
