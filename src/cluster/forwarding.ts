@@ -51,8 +51,11 @@ const aliveMs = 1_000;
 /** Maximum number of sessions whose node is looked for at once; further requests are refused. */
 const maxSearches = 1_000;
 
-/** Maximum time to connect to another node, in milliseconds; also until it has done a task. */
-const connectMs = 2_000;
+/** Maximum time to connect to another node, in milliseconds: many requests that come at once open as many connections. */
+const connectMs = 5_000;
+
+/** Maximum time until another node has done a task, in milliseconds. */
+const taskMs = 2_000;
 
 /**
  * Time after which a node closes a connection to another one that it does not use, in milliseconds. The other one waits for
@@ -274,8 +277,11 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       if (!response.writableFinished) outgoing.destroy();
     });
     if (body) outgoing.end(body);
-    else if (hasBody(incoming)) pipeline(incoming, outgoing, () => undefined);
-    else outgoing.end();
+    else if (hasBody(incoming)) {
+      // The other node may refuse what a client announces and does not send before.
+      outgoing.flushHeaders();
+      pipeline(incoming, outgoing, () => undefined);
+    } else outgoing.end();
   }
 
   /** Looks for a node, with a bound on how many are looked for at once. @throws if nobody can say */
@@ -327,7 +333,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       if (!to) return false;
       const headers = [own.node, to.id, own.task, key, 'Content-Length', '0', 'Host', to.id];
       const outgoing = open(to, { method: 'POST', path: '/', headers });
-      const late = setTimeout(() => outgoing.destroy(), connectMs);
+      const late = setTimeout(() => outgoing.destroy(), taskMs);
       return new Promise<boolean>((resolve) => {
         outgoing.once('error', () => resolve(false));
         outgoing.once('close', () => resolve(false));

@@ -106,6 +106,19 @@ describe('a request', () => {
     ]);
   });
 
+  it('that announces a body and waits is answered before it sends one', async () => {
+    const other = await openPort((_incoming, response) => {
+      response.writeHead(413, { Connection: 'close' }).end('too large');
+    });
+    const { url } = await startPublic(other.port);
+    const headers = { ...elsewhere, 'content-length': '5000000' };
+    const asked = request(url, { method: 'POST', headers });
+    asked.flushHeaders();
+    const response = await new Promise<IncomingMessage>((resolve) => asked.once('response', resolve));
+    expect([response.statusCode, await textOf(response)]).toEqual([413, 'too large']);
+    asked.destroy();
+  });
+
   it('whose connection breaks at the other node may have taken effect: 502 without Retry-After, but 503 if that node has left', async () => {
     const other = await openPort((incoming) => void incoming.socket.destroy());
     const { url } = await startPublic(other.port);
