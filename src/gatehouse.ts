@@ -103,7 +103,7 @@ async function composeGatehouse(
     upstreams: Object.keys(settings.upstreams),
     ...laterAccess(() => access),
   };
-  const otherwise = notesServer(storage, now);
+  const otherwise = notesServer(storage, now, keys.audit);
   const resolve = createRouteResolver({ server, backend, otherwise }, backendParts);
   const placed = makeAll(resolve(settings).map((route) => () => placeServer(route, issuer)));
   const ownServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;

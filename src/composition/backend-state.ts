@@ -205,9 +205,7 @@ const changeBatchSize = 500;
  * Composes the credentials that people entered for backends. While anybody listens, it checks for changes by any process:
  * the account page of another process, or an operator's command.
  */
-export async function composeEnteredCredentials(
-  parts: EnteredCredentialsParts,
-): Promise<EnteredCredentials> {
+export async function composeEnteredCredentials(parts: EnteredCredentialsParts): Promise<EnteredCredentials> {
   const { store, box, logger, intervalMs = 500 } = parts;
   // Read before any credential is: a later change is told to whoever listens by then.
   let position = await store.lastChange();

@@ -35,7 +35,7 @@ import {
   withSteps,
   withWaitingServers,
 } from '../gateway/index.ts';
-import type { HeldBytes } from '../mcp/index.ts';
+import { createSealedCursors, type HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { CredentialSettings } from '../settings/credentials.ts';
 import { SettingsRefused } from '../settings/issues.ts';
@@ -120,7 +120,9 @@ export function composeRouteBackend(
   }
   const areGuarded = keyed.length > 0;
   const only = backends[0] as RouteBackend;
-  const backend = areGuarded ? createAggregate(name, keyed, { logger }) : composeBackend(only, parts);
+  const backend = areGuarded
+    ? createAggregate(name, keyed, { cursors: createSealedCursors(seal, pins.route), logger })
+    : composeBackend(only, parts);
   const credentials = joinChanges(backends.flatMap(({ credentials: each }) => each ?? []));
   const sharing = areGuarded ? 'route' : sharedAt(only.options);
   const ownership =

@@ -11,7 +11,7 @@ export { progressTokenOf, withIds } from './modern/envelope.ts';
 export { discoverBy, internalCall, internalRequest } from './modern/internal-call.ts';
 export { createRecentSchemas, namedBy } from './modern/mirrored-headers.ts';
 export { honouredFilter, listenMethod } from './modern/subscriptions.ts';
-export { type Cursors, createCursors } from './paging.ts';
+export type { Cursors } from './paging.ts';
 export { changeOf, changesOfLists } from './reading/changes.ts';
 export { maxValues, outerId, parseJson, withoutByteOrderMark } from './reading/json.ts';
 export { readLineOfServer } from './reading/lines.ts';

@@ -15,7 +15,7 @@ export { hashSessionId } from './legacy/session.ts';
 export type { SessionLimits } from './legacy/session-registry.ts';
 export { createSessionsInUse, type SessionsInUse } from './legacy/session-registry.ts';
 export { processOfSse } from './legacy/sse.ts';
-export { createPaging, type Paging } from './paging.ts';
+export { createPaging, createSealedCursors, type Paging } from './paging.ts';
 export type { Peers, SessionLease, SessionOwnership } from './peers.ts';
 export type { McpLike, ServerContext, ServerSource } from './protocol.ts';
 export { isMethodOfMcp, type OpenMethods } from './reading/methods.ts';

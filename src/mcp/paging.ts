@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { TextSeal } from '../crypto/sealed-box.ts';
 
 /** A list that is given in pages. */
 export interface PagedList<Item> {
@@ -97,12 +98,33 @@ export function createCursors({ key }: { key: Uint8Array }): Cursors {
       } catch {
         // What is no JSON was not written here either.
       }
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        'The cursor is not valid for this list. Ask for the first page without one.',
-      );
+      throw invalidCursor();
     },
   };
+}
+
+/**
+ * Creates cursors that are sealed by the keys of the installation: they are good at each of its nodes, and after a restart.
+ * @param owner of the lists, such as a route
+ */
+export function createSealedCursors(seal: TextSeal, owner: string): Cursors {
+  const contextOf = (name: string, scope: string | undefined): string =>
+    JSON.stringify(['cursor', owner, name, scope ?? null]);
+  return {
+    write: (position, name, scope) => seal.seal(position, contextOf(name, scope)),
+    read(cursor, name, scope) {
+      const position = seal.open(cursor, contextOf(name, scope));
+      if (position === undefined) throw invalidCursor();
+      return position;
+    },
+  };
+}
+
+function invalidCursor(): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'The cursor is not valid for this list. Ask for the first page without one.',
+  );
 }
 
 /**

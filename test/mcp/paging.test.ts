@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport, ProtocolError, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPaging, type Page, type PageRequest, type Paging } from '../../src/mcp/paging.ts';
+import { generateSealingKey } from '../../src/crypto/key-schedule.ts';
+import { createSealedBox, createTextSeal } from '../../src/crypto/sealed-box.ts';
+import {
+  createPaging,
+  createSealedCursors,
+  type Page,
+  type PageRequest,
+  type Paging,
+} from '../../src/mcp/paging.ts';
 import { patience } from '../support/patience.ts';
 
 const key = randomBytes(32);
@@ -168,5 +176,23 @@ describe('a server of the SDK', () => {
     ).rejects.toMatchObject({
       code: -32602,
     });
+  });
+});
+
+describe('sealed cursors', () => {
+  it('are good at each node of an installation, for their owner, list and scope alone (C6-06)', () => {
+    const keys = [generateSealingKey()];
+    const ofNode = (owner = 'route') => createSealedCursors(createTextSeal(createSealedBox(keys)), owner);
+    const cursor = ofNode().write('position', 'tools/list', 'ada');
+    expect(cursor).not.toContain(Buffer.from('position').toString('base64url'));
+    expect(ofNode().read(cursor, 'tools/list', 'ada')).toBe('position');
+    for (const read of [
+      () => ofNode('other').read(cursor, 'tools/list', 'ada'),
+      () => ofNode().read(cursor, 'prompts/list', 'ada'),
+      () => ofNode().read(cursor, 'tools/list', 'grace'),
+      () => ofNode().read(cursor, 'tools/list', undefined),
+      () => ofNode().read('made up', 'tools/list', 'ada'),
+    ])
+      expect(read).toThrow(ProtocolError);
   });
 });

@@ -1,6 +1,11 @@
 import { isUnknownPassword } from '../../crypto/password.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import { type Account, type AccountStore, type IdentityStore, normalizeEmail } from '../../storage/accounts.ts';
+import {
+  type Account,
+  type AccountStore,
+  type IdentityStore,
+  normalizeEmail,
+} from '../../storage/accounts.ts';
 import type { Upstream, UpstreamIdentity, Upstreams } from '../../upstream/upstream.ts';
 import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import { domainOf } from './admission.ts';

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { createConversations, createCursors } from '../../mcp/building-blocks.ts';
+import { type Cursors, createConversations } from '../../mcp/building-blocks.ts';
 import type { ChangeRelay } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { BackendStatus, GatewayBackend } from '../backends/gateway-backend.ts';
@@ -16,7 +15,7 @@ import type { MemberBackend } from './member.ts';
 export function createAggregate(
   name: string,
   parts: readonly NamedBackend[],
-  { logger }: { logger: Logger },
+  { cursors, logger }: { cursors: Cursors; logger: Logger },
 ): GatewayBackend {
   const keys = parts.map(({ key }) => key);
   for (const key of keys)
@@ -24,7 +23,6 @@ export function createAggregate(
       throw new RangeError(
         `${key}: the keys of backends are 1 to 20 lower case letters, digits and hyphens, begin with a letter, and differ`,
       );
-  const cursors = createCursors({ key: randomBytes(32) });
   const backends: MemberBackend[] = parts.map(({ key, name: own, backend, relay }) => ({
     key,
     name: own,

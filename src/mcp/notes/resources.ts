@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Note, NoteStore } from '../../storage/storage.ts';
-import { createPaging } from '../paging.ts';
+import type { Paging } from '../paging.ts';
 import type { ScopeRules } from '../scopes/scope-rules.ts';
 import { callerOf } from '../sdk/caller.ts';
 import { maxNotes, showNote } from './tools.ts';
@@ -25,7 +24,7 @@ function nameOf({ text }: Note): string {
  * Registers the account's notes as resources: `notes://` lists them, `notes://{id}` is one. Reading is guarded by the
  * scope rules; a caller without the scope gets a listing without notes.
  */
-export function registerResources(server: McpServer, notes: NoteStore): void {
+export function registerResources(server: McpServer, notes: NoteStore, paging: Paging): void {
   const scopesToRead = notesScopeRules.resources?.[listUri] ?? [];
 
   const about = {
@@ -51,7 +50,6 @@ export function registerResources(server: McpServer, notes: NoteStore): void {
     },
   );
 
-  const paging = createPaging({ key: randomBytes(32) });
   server.server.setRequestHandler('resources/list', async ({ params }, context) => {
     const { subject, scopes } = callerOf(context);
     const mayRead = missingScopes(scopes, scopesToRead).length === 0;

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { NoteStore } from '../../storage/storage.ts';
+import { createPaging } from '../paging.ts';
 import type { ServerSource } from '../protocol.ts';
 import { callerOf } from '../sdk/caller.ts';
 import { fromFactory } from '../sdk/server-factory.ts';
@@ -19,14 +21,18 @@ const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS]
  * serves everybody.
  * @param notes the stored notes
  * @param now epoch seconds
+ * @param cursorKey see `createPaging`; by default cursors are good in this process alone
  */
 export function createNotesServer({
   notes,
   now,
+  cursorKey = randomBytes(32),
 }: {
   notes: NoteStore;
   now: () => number;
+  cursorKey?: Uint8Array | undefined;
 }): ServerSource & { sharing: 'shared' } {
+  const paging = createPaging({ key: cursorKey });
   return fromFactory(() => {
     const server = new McpServer(
       { name: 'gatehouse-notes', title: 'Gatehouse notes', version: '0.1.0' },
@@ -38,7 +44,7 @@ export function createNotesServer({
       },
     );
     registerTools(server, notes, now);
-    registerResources(server, notes);
+    registerResources(server, notes, paging);
     registerPrompts(server, notes);
     // Tools and prompts never change. Notes do, but one server serves all accounts, and would notify all of them about a
     // change of one. So changes are neither declared nor sent (FA-34).

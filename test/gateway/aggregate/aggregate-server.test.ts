@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { isSpecType, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAggregate } from '../../../src/gateway/aggregate/aggregate.ts';
@@ -8,12 +9,14 @@ import {
 } from '../../../src/gateway/aggregate/aggregate-server.ts';
 import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import type { GatewayBackend } from '../../../src/gateway/index.ts';
+import { createCursors } from '../../../src/mcp/paging.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callerOf, params as opening, type Said } from '../backends/stdio/support/talk.ts';
 import { RawServer } from '../steps/support/raw-server.ts';
 
 const log: string[] = [];
 const logger = createLogger('warn', (line) => log.push(line));
+const cursors = createCursors({ key: randomBytes(32) });
 
 /** A backend of servers that a test answers for. */
 function backendOf(make: () => RawServer): GatewayBackend & { made: RawServer[] } {
@@ -40,7 +43,7 @@ async function open(
   capabilities: Record<string, unknown> = {},
 ) {
   const parts = Object.entries(backends).map(([key, backend]) => ({ key, name: `All/${key}`, backend }));
-  const aggregate = createAggregate('All', parts, { logger });
+  const aggregate = createAggregate('All', parts, { cursors, logger });
   onTestFinished(() => aggregate.close());
   return { aggregate, ...(await connect(aggregate, subject, true, capabilities)) };
 }
@@ -211,7 +214,7 @@ describe('a backend that does not begin', () => {
       name: key,
       backend,
     }));
-    const aggregate = createAggregate('All', parts, { logger });
+    const aggregate = createAggregate('All', parts, { cursors, logger });
     onTestFinished(() => aggregate.close());
     const { ask, tell } = await connect(aggregate, 'ada', false);
     await ask('logging/setLevel', { level: 'info' });
@@ -303,7 +306,10 @@ describe('messages', () => {
 it('keys that could not stand before names are refused', () => {
   for (const key of ['A', 'a_b', 'a+b'])
     expect(() =>
-      createAggregate('All', [{ key, name: 'x', backend: backendOf(raw.bind(null, [])) }], { logger }),
+      createAggregate('All', [{ key, name: 'x', backend: backendOf(raw.bind(null, [])) }], {
+        cursors,
+        logger,
+      }),
     ).toThrow('keys of backends');
 });
 
