@@ -16,6 +16,9 @@ const load =
 /** Flows that mean nothing if two nodes share the requests, with the reason. */
 const onlyOnOneNode: Readonly<Record<string, string>> = {
   'attacks/limits.test.ts': load,
+  'authorization/mounted.test.ts': 'starts a server of its own on the database, which nodes rule out',
+  'calls/metrics.test.ts': 'reads the counts of one node',
+  'gateway/policy-cache.test.ts': 'each node has a cache of its own',
   'authorization/limits.test.ts': load,
   'limits/endpoints.test.ts': load,
   'limits/mcp-requests.test.ts': load,

@@ -21,6 +21,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveEventStream, serveStreamable } from './support/elsewhere.ts';
@@ -194,7 +195,9 @@ describe.each(kinds)('a server reached over $title', ({ title, serve }) => {
       expect((await Promise.all(calls)).map(said)).toEqual([1, 2, 3].map((n) => ({ said: `${round}${n}` })));
       expect(elsewhere.sessions.size).toBe(1);
     }
-    expect(heard).toEqual(['changed', 'changed']);
+    // Of changes that follow each other within moments, a client of two nodes may hear one.
+    expect(heard.length).toBeGreaterThanOrEqual(2 / nodeCount);
+    expect(heard.length).toBeLessThanOrEqual(2);
     await client.close();
   });
 
