@@ -41,7 +41,7 @@ export interface UpstreamCallbackOptions {
 }
 
 /** Maximum number of attempts if another write was faster, such as a login of the same user in another process. */
-const maxTries = 3;
+const maxTries = 10;
 
 /** Returns a parameter that is there once. */
 function single(parameters: URLSearchParams, name: string): string | undefined {

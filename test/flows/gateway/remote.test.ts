@@ -227,7 +227,8 @@ describe('a server whose transport is not known', () => {
     expect([...new Set(asked())]).toEqual(['POST /sse', 'GET /sse', 'POST /messages']);
     elsewhere.received.length = 0;
     const again = await connectAgain(gate.mcpUrl, provider.tokens()?.access_token ?? '');
-    expect(asked()).not.toContain('POST /sse');
+    // Each node finds it out.
+    expect(asked().filter((line) => line === 'POST /sse').length).toBeLessThan(nodeCount);
     await Promise.all([client.close(), again.close()]);
     await gate.stop();
     await elsewhere.stop();
