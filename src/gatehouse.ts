@@ -42,7 +42,7 @@ import { composeTelemetry } from './composition/telemetry.ts';
 import { startUpkeep } from './composition/upkeep.ts';
 import { composeUpstreamAccess, laterAccess, watchLinkedAccess } from './composition/upstreams.ts';
 import { createSealedBox, createTextSeal } from './crypto/sealed-box.ts';
-import { createCookieSigner } from './crypto/secret.ts';
+import { createCookieSigner, keyedDigest } from './crypto/secret.ts';
 import { checkGivenParts, type Gatehouse, type GatehouseOptions, partNames } from './gatehouse-interface.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger } from './observability/logger.ts';
@@ -103,7 +103,7 @@ async function composeGatehouse(
     upstreams: Object.keys(settings.upstreams),
     ...laterAccess(() => access),
   };
-  const otherwise = notesServer(storage, now, keys.audit);
+  const otherwise = notesServer(storage, now, Buffer.from(keyedDigest(keys.audit, 'cursors'), 'base64url'));
   const resolve = createRouteResolver({ server, backend, otherwise }, backendParts);
   const placed = makeAll(resolve(settings).map((route) => () => placeServer(route, issuer)));
   const ownServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { TextSeal } from '../crypto/sealed-box.ts';
+import type { Seal } from './protocol.ts';
 
 /** A list that is given in pages. */
 export interface PagedList<Item> {
@@ -107,7 +107,7 @@ export function createCursors({ key }: { key: Uint8Array }): Cursors {
  * Creates cursors that are sealed by the keys of the installation: they are good at each of its nodes, and after a restart.
  * @param owner of the lists, such as a route
  */
-export function createSealedCursors(seal: TextSeal, owner: string): Cursors {
+export function createSealedCursors(seal: Seal, owner: string): Cursors {
   const contextOf = (name: string, scope: string | undefined): string =>
     JSON.stringify(['cursor', owner, name, scope ?? null]);
   return {
