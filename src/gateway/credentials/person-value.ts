@@ -50,11 +50,21 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
   const { issuer, route, name, as, backend, label, urlFor, entered, logger } = options;
   const named = { backend, label };
   const given = new GivenValues();
+  const listeners = new Set<(account: CredentialOwner) => void>();
+  let stopHearing: (() => void) | undefined;
 
   /** Reads a value. One that does not fit its place any more, because the operator changed that, counts as missing. */
   async function read(accountId: string): Promise<string | undefined> {
     const value = await entered.read(accountId, route, name);
     return value === undefined || checkFits(as, value) ? undefined : value;
+  }
+
+  /** Tells all listeners of a change, once: what was given is forgotten then. */
+  async function hear(accountId: string): Promise<void> {
+    // What cannot be read holds no more.
+    const value = await read(accountId).catch(() => undefined);
+    if (!given.hasOutdated(accountId, value)) return;
+    for (const tell of listeners) tell({ issuer, subject: accountId });
   }
 
   return {
@@ -100,12 +110,17 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
         }),
       };
     },
-    onChange: (tell: (account: CredentialOwner) => void) =>
-      entered.onChange(route, async (accountId) => {
-        // What cannot be read holds no more.
-        const value = await read(accountId).catch(() => undefined);
-        if (given.hasOutdated(accountId, value)) tell({ issuer, subject: accountId });
-      }),
+    onChange(tell) {
+      const listener: typeof tell = (account) => tell(account);
+      listeners.add(listener);
+      stopHearing ??= entered.onChange(route, hear);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        stopHearing?.();
+        stopHearing = undefined;
+      };
+    },
     onGiven: (tell) => entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
   };
 }
