@@ -224,6 +224,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     });
     let isConnected = false;
     let isLost = false;
+    let isAnswered = false;
     const connecting = setTimeout(() => outgoing.destroy(new Error('the node did not answer')), connectMs);
     const connected = (): void => {
       isConnected = true;
@@ -253,6 +254,11 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     const fail = async (error: Error): Promise<void> => {
       clearTimeout(connecting);
       clearInterval(watching);
+      // The other node answered before it had read the body, and closed the connection. The response goes on.
+      if (isAnswered && !isLost) {
+        incoming.resume();
+        return;
+      }
       if (response.headersSent || response.destroyed) {
         response.destroy();
         return;
@@ -262,8 +268,9 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       const answer = (await mayHaveRun()) ? answerBroken : answerUnavailable;
       if (!response.destroyed) answer(response);
     };
-    outgoing.once('error', (error) => void fail(error));
+    outgoing.on('error', (error) => void fail(error));
     outgoing.once('response', (answer) => {
+      isAnswered = true;
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
         ...forwardedHeaders(answer),
         ...lengthOf(answer),
@@ -274,13 +281,13 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     // A client that is gone ends the request at the other node as well.
     response.once('close', () => {
       clearInterval(watching);
-      if (!response.writableFinished) outgoing.destroy();
+      if (!response.writableFinished || !outgoing.writableFinished) outgoing.destroy();
     });
     if (body) outgoing.end(body);
     else if (hasBody(incoming)) {
-      // The other node may refuse what a client announces and does not send before.
+      // The other node may refuse a body before the client sends it.
       outgoing.flushHeaders();
-      pipeline(incoming, outgoing, () => undefined);
+      incoming.pipe(outgoing);
     } else outgoing.end();
   }
 
