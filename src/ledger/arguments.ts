@@ -58,7 +58,7 @@ export function sealArguments(
   const text = JSON.stringify(kept);
   const isLong = text.length > maxKept;
   const sealed = box.seal(isLong ? JSON.stringify({ shortened: text.slice(0, maxKept) }) : text, context());
-  // In memory of its own: what is sent to a thread takes the memory around it along.
+  // In a buffer of its own: what is sent to a thread is copied with its whole buffer.
   return Uint8Array.from(sealed);
 }
 

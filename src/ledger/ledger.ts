@@ -182,7 +182,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   let beating: Promise<void> | undefined;
   const tryBeat = (): void => {
     // The log has said so already, or the next write says it.
-    beating = beat().catch(() => undefined);
+    beating ??= beat()
+      .catch(() => undefined)
+      .finally(() => {
+        beating = undefined;
+      });
   };
   tryBeat();
   const timers = [setInterval(tryBeat, beatMs), setInterval(tryAnchor, anchorIntervalMs)];
