@@ -91,8 +91,10 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
     const { issuer, subject } = identity;
     const holder = await identities.findAccount({ issuer, subject });
     if (holder === accountId) return;
-    if (holder !== undefined || (await identities.findSubject(issuer, accountId)) !== undefined)
-      throw new NotAdmitted('linked_to_another');
+    const taken = await identities.findSubject(issuer, accountId);
+    // Another request has linked it between these reads.
+    if (taken === subject) return;
+    if (holder !== undefined || taken !== undefined) throw new NotAdmitted('linked_to_another');
     currentWriteSet()?.add({ type: 'linkIdentity', issuer, subject, accountId, at: now() });
     audit('account.linked', ctx, { accountId, upstream: upstream.name, issuer, subject });
   }

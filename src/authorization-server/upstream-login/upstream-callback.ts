@@ -111,14 +111,23 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
     purpose: P,
     arrival: Arrival,
   ): Promise<boolean> {
-    for (let tries = 1; tries <= maxTries; tries++) {
-      const { result } = await commitWrites(artifacts, async () => {
-        await finish(ctx, purpose, arrival);
-        return true;
-      });
-      if (result.committed) return true;
-    }
-    return false;
+    const cookies = ctx.response.headers['set-cookie'];
+    let isDone = false;
+    for (let tries = 1; tries <= maxTries && !isDone; tries++)
+      try {
+        const { result } = await commitWrites(artifacts, async () => {
+          await finish(ctx, purpose, arrival);
+          return true;
+        });
+        isDone = result.committed;
+      } finally {
+        if (!isDone) {
+          ctx.remove('Location');
+          ctx.remove('Set-Cookie');
+          if (cookies !== undefined) ctx.set('Set-Cookie', cookies);
+        }
+      }
+    return isDone;
   }
 
   async function arrive<P extends UpstreamPurpose>(

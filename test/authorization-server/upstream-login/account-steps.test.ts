@@ -76,10 +76,10 @@ const newCtx = () => {
   } as unknown as Context & { headers: Record<string, string>; body: unknown };
 };
 
-const steps = () =>
+const steps = (identities: Parameters<typeof createAccountSteps>[0]['identities'] = storage.identities) =>
   createAccountSteps({
     accounts: storage.accounts,
-    identities: storage.identities,
+    identities,
     links: storage.upstreams,
     isBelieved: () => true,
     vault,
@@ -125,6 +125,9 @@ describe('linking', () => {
     });
     // Once more is no change of who it is.
     await linkAs(arrival());
+    // Another request has linked it between the reads of this one.
+    const identities = { ...storage.identities, findAccount: async () => undefined };
+    await run((ctx) => steps(identities).link.finish(ctx, purpose, arrival()));
     expect(events).toEqual(['account.linked']);
   });
 
