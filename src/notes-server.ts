@@ -5,7 +5,7 @@ import type { Storage } from './storage/storage.ts';
 /**
  * Creates the default MCP server: notes, separate for each account.
  * @param now epoch seconds
- * @param cursorKey see `createPaging`; by default cursors are good in this process alone
+ * @param cursorKey see `createPaging`; by default cursors are valid in this process alone
  */
 export function notesServer(
   storage: Pick<Storage, 'notes'>,

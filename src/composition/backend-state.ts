@@ -207,7 +207,7 @@ const changeBatchSize = 500;
  */
 export async function composeEnteredCredentials(parts: EnteredCredentialsParts): Promise<EnteredCredentials> {
   const { store, box, logger, intervalMs = 500 } = parts;
-  // Read before any credential is: a later change is told to whoever listens by then.
+  // Read first: listeners are told of every later change.
   let position = await store.lastChange();
   const listeners = new Set<{ route: string; tell: (accountId: string) => void }>();
   let timer: NodeJS.Timeout | undefined;

@@ -104,12 +104,12 @@ export function createCursors({ key }: { key: Uint8Array }): Cursors {
 }
 
 /**
- * Creates cursors that are sealed by the keys of the installation: they are good at each of its nodes, and after a restart.
+ * Creates cursors that are sealed by the keys of the installation: they are valid on each of its nodes, and after a restart.
  * @param owner of the lists, such as a route
  */
 export function createSealedCursors(seal: Seal, owner: string): Cursors {
   const contextOf = (name: string, scope: string | undefined): string =>
-    JSON.stringify(['cursor', owner, name, scope ?? null]);
+    JSON.stringify(['joined cursor', owner, name, scope ?? null]);
   return {
     write: (position, name, scope) => seal.seal(position, contextOf(name, scope)),
     read(cursor, name, scope) {

@@ -21,7 +21,7 @@ const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS]
  * serves everybody.
  * @param notes the stored notes
  * @param now epoch seconds
- * @param cursorKey see `createPaging`; by default cursors are good in this process alone
+ * @param cursorKey see `createPaging`; by default cursors are valid in this process alone
  */
 export function createNotesServer({
   notes,

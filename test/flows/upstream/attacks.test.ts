@@ -115,12 +115,12 @@ describe('a callback is let in only with the state of an approval in this browse
       comeBack(callback, lina),
       comeBack(callback, { ...lina, visitor: before }),
     ]);
-    answers.push(await comeBack(callback, { ...lina, visitor: before.copy() }));
+    const last = await comeBack(callback, { ...lina, visitor: before.copy() });
+    const location = last.response.headers.get('location');
+    expect(location).toContain('code=');
+    const redirects = answers.filter(({ response }) => response.headers.get('location') === location);
     // Two nodes that are asked at once do not know what the other one is about to answer: one of them sends an error page.
-    const redirects = answers.filter(({ response }) => response.status === 303 || nodeCount === 1);
-    const locations = redirects.map(({ response }) => response.headers.get('location'));
-    expect(locations[0]).toContain('code=');
-    expect(new Set(locations).size).toBe(1);
+    expect(redirects.length).toBeGreaterThanOrEqual(nodeCount === 1 ? 2 : 1);
     const elsewhere = await comeBack(callback, person());
     expect(elsewhere.response.status).toBe(400);
     expect(scene.work.asked.authorization_code).toBe(1);

@@ -6,7 +6,7 @@ import type { LedgerRequest, LedgerResponse } from './calls-in-thread.ts';
 const keys = { audit: '' };
 const store = createCallStore(workerData as string, keys);
 
-/** Runs a request. A copy of an error has no code, so it goes beside it. */
+/** Runs a request. A copied error has no code, so the code is sent beside the error. */
 async function respond({ id, audit, method, values }: LedgerRequest): Promise<LedgerResponse> {
   keys.audit = audit;
   const work = store[method] as (...values: readonly unknown[]) => Promise<unknown>;
