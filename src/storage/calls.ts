@@ -420,20 +420,20 @@ export async function dropBatches(
     }
     const { kept } = result;
     if (!kept || kept.at <= nowMs || (later && later.batch > kept.batch)) return removed;
-    later = await findSealNotAfter(seals, kept.batch, nowMs);
+    later = await findSeal(seals, kept.batch, ({ at }) => at <= nowMs);
     if (!later) return removed;
   }
 }
 
-/** Returns the first seal of a later batch whose time is not after now. */
-async function findSealNotAfter(
+/** Returns the first seal of a later batch that is wanted. */
+export async function findSeal(
   seals: CallStore['seals'],
   afterBatch: number,
-  nowMs: number,
+  isWanted: (seal: CallSeal) => boolean,
 ): Promise<CallSeal | undefined> {
   for (let after = afterBatch; ; ) {
     const page = await seals(after, droppedAtOnce.batches);
-    const found = page.find(({ at }) => at <= nowMs);
+    const found = page.find(isWanted);
     const last = page.at(-1);
     if (found || !last) return found;
     after = last.batch;

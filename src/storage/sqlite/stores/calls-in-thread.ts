@@ -1,7 +1,14 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { digestCalls } from '../../../crypto/call-chain.ts';
-import { type CallBatch, type CallSeal, type CallStore, chainedValues, toStorable } from '../../calls.ts';
+import {
+  type CallBatch,
+  type CallSeal,
+  type CallStore,
+  chainedValues,
+  findSeal,
+  toStorable,
+} from '../../calls.ts';
 import { StorageUnavailable } from '../../storage.ts';
 
 /** A request to the thread: a method of the store, with its arguments. */
@@ -24,9 +31,6 @@ export interface LedgerResponse {
 /** The thread ended before its response: it is not known whether the batch was stored. */
 class ThreadEnded extends StorageUnavailable {}
 
-/** Seals that are read at once. */
-const pageSize = 500;
-
 /**
  * Creates the call ledger in a SQLite file of its own, in a thread that starts at first use.
  * @param file see {@link createCallStore}
@@ -48,6 +52,8 @@ export function createCallStoreInThread(
     return (await thread.send(keys.audit, method, values)) as Awaited<ReturnType<CallStore[Method]>>;
   };
 
+  const seals: CallStore['seals'] = (...values) => send('seals', ...values);
+
   /** Batches that may be stored, each with the number of a batch before it. */
   const undecided = new WeakMap<CallBatch, number>();
   let newest = 0;
@@ -55,13 +61,8 @@ export function createCallStoreInThread(
   const findStored = async (batch: CallBatch, afterBatch: number): Promise<CallSeal | undefined> => {
     const { head } = await send('ends');
     // Batches begin again in a new file.
-    for (let after = (head?.batch ?? 0) < afterBatch ? 0 : afterBatch; ; ) {
-      const page = await send('seals', after, pageSize);
-      const found = page.find((seal) => isSealOf(seal, batch));
-      const last = page.at(-1);
-      if (found || !last) return found;
-      after = last.batch;
-    }
+    const after = (head?.batch ?? 0) < afterBatch ? 0 : afterBatch;
+    return findSeal(seals, after, (seal) => isSealOf(seal, batch));
   };
 
   const append = async (batch: CallBatch, ...values: [number, boolean]): Promise<CallSeal> => {
@@ -87,7 +88,7 @@ export function createCallStoreInThread(
     readNext: (...values) => send('readNext', ...values),
     count: (...values) => send('count', ...values),
     hours: (...values) => send('hours', ...values),
-    seals: (...values) => send('seals', ...values),
+    seals,
     ends: () => send('ends'),
     prune: (...values) => send('prune', ...values),
     beat: (...values) => send('beat', ...values),
