@@ -254,11 +254,10 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     const fail = async (error: Error): Promise<void> => {
       clearTimeout(connecting);
       clearInterval(watching);
-      // The other node answered before it had read the body, and closed the connection. The response goes on.
-      if (isAnswered && !isLost) {
-        incoming.resume();
-        return;
-      }
+      // What the client still sends is read, so that it reads the response.
+      incoming.resume();
+      // The other node answered before it had read the body, and closed the connection: its response goes on.
+      if (isAnswered && !isLost) return;
       if (response.headersSent || response.destroyed) {
         response.destroy();
         return;
@@ -266,7 +265,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
       const answer = (await mayHaveRun()) ? answerBroken : answerUnavailable;
-      if (!response.destroyed) answer(response);
+      if (!response.headersSent && !response.destroyed) answer(response);
     };
     outgoing.on('error', (error) => void fail(error));
     outgoing.once('response', (answer) => {
@@ -281,7 +280,9 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     // A client that is gone ends the request at the other node as well.
     response.once('close', () => {
       clearInterval(watching);
-      if (!response.writableFinished || !outgoing.writableFinished) outgoing.destroy();
+      if (response.writableFinished && outgoing.writableFinished) return;
+      outgoing.destroy();
+      incoming.resume();
     });
     if (body) outgoing.end(body);
     else if (hasBody(incoming)) {

@@ -119,6 +119,19 @@ describe('a request', () => {
     asked.destroy();
   });
 
+  it('is answered also if the other node does not read its body, and closes the connection', async () => {
+    const other = await openPort((_incoming, response) => {
+      response.writeHead(413, { Connection: 'close' }).end('too large');
+    });
+    const { url } = await startPublic(other.port);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: elsewhere,
+      body: 'x'.repeat(5_000_000),
+    });
+    expect([response.status, await response.text()]).toEqual([413, 'too large']);
+  });
+
   it('whose connection breaks at the other node may have taken effect: 502 without Retry-After, but 503 if that node has left', async () => {
     const other = await openPort((incoming) => void incoming.socket.destroy());
     const { url } = await startPublic(other.port);
