@@ -137,7 +137,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   /** Conversations of one request each. */
   const passing =
     source.sharing === 'principal'
-      ? inFront(createPrincipalConversations({ source, logger }))
+      ? inFront(createPrincipalConversations({ source, relay: options.relays?.conversations, logger }))
       : conversations;
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);

@@ -21,14 +21,9 @@ import {
   type Message,
   type RequestMessage,
 } from '../protocol.ts';
+import { inputMethods } from '../reading/methods.ts';
 import { heldBytesExceeded } from '../sdk/json-rpc-errors.ts';
-import {
-  embeddedRequest,
-  inputMethods,
-  isInputRequest,
-  missingFor,
-  urlElicitations,
-} from './client-inputs.ts';
+import { embeddedRequest, isInputRequest, missingFor, urlElicitations } from './client-inputs.ts';
 import { progressTokenOf } from './envelope.ts';
 import { serverGone } from './error-answers.ts';
 import { modernError, modernResult } from './legacy-results.ts';

@@ -3,9 +3,6 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Answer, type Call, isRecord, type JsonRpcError, type RequestMessage } from '../protocol.ts';
 import { usesTools } from '../sdk/negotiation.ts';
 
-/** Methods that may return `input_required` (C4-01). */
-export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-
 /** Requests for input that a server may make: sampling, elicitation and roots. */
 const inputs = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 

@@ -77,6 +77,9 @@ export function isOfItsKind({ id, method = '' }: Pick<Message, 'id' | 'method'>)
 /** Methods that are let through beside those of MCP, each with the scopes it needs. */
 export type OpenMethods = Readonly<Record<string, readonly string[]>>;
 
+/** Methods whose client may be asked for input: they may return `input_required` (C4-01). */
+export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
 /** Extensions that need no method of their own. */
 const withoutMethods: ReadonlySet<string> = new Set(['io.modelcontextprotocol/ui']);
 

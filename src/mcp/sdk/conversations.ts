@@ -51,14 +51,12 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
   const isOfAccount = source.sharing === 'account';
   const principals = new Map<string, Own>();
 
-  const unlisten =
-    isOfAccount &&
-    relay?.listen(
-      (change) => principals.get(change.account ?? '')?.conversations.hear(change),
-      () => {
-        for (const { conversations } of principals.values()) conversations.hearAll();
-      },
-    );
+  const unlisten = relay?.listen(
+    (change) => principals.get(change.account ?? '')?.conversations.hear(change),
+    () => {
+      for (const { conversations } of principals.values()) conversations.hearAll();
+    },
+  );
 
   const enter = (key: string, make: () => SharedConversations): Own => {
     const own = principals.get(key) ?? { conversations: make(), open: 0 };
@@ -103,7 +101,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
             sharing: source.sharing,
             create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),
           },
-          tell: isOfAccount && relay ? (change) => relay.tell({ ...change, account: key }) : undefined,
+          tell: relay && ((change) => relay.tell({ ...change, account: key })),
           logger,
         }),
       );
@@ -134,7 +132,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
       }
     },
     async close() {
-      if (unlisten) unlisten();
+      unlisten?.();
       const all = [...principals.values()];
       principals.clear();
       for (const { idle } of all) clearTimeout(idle);

@@ -13,6 +13,7 @@ import type {
   RequestMessage,
   Sender,
 } from '../protocol.ts';
+import { inputMethods } from '../reading/methods.ts';
 import { MessageContext } from './caller.ts';
 import { withLegacyCode } from './json-rpc-errors.ts';
 import { type Participant, type PendingCall, type ResponseMessage, ServerRequests } from './participants.ts';
@@ -265,21 +266,25 @@ export class MultiplexedTransport implements Transport {
   }
 
   /**
-   * Returns the only running call of a client. If several calls run, calls whose client has an unanswered request do not
-   * count, because that client may never answer. If no other call is left, it is the call that was sent last. Between
-   * calls of several clients there is no guess: a question about one would reach another (T-203).
+   * Returns the only running call of a client. If several calls run, those that may need input count before lists and the
+   * like. Calls whose client has an unanswered request do not count, because that client may never answer. If no other call
+   * is left, it is the call that was sent last. Between calls of several clients there is no guess: a question about one
+   * would reach another (T-203).
    */
   #onlyCall(): PendingCall | undefined {
     const ofClients = this.#calls.values().filter(({ participant }) => participant !== undefined);
-    const [call, another] = ofClients;
+    const [first] = ofClients;
+    if (ofClients.some(({ principal }) => principal !== first?.principal)) return undefined;
+    const needingInput = ofClients.filter(({ asked }) => asked && inputMethods.has(asked.method));
+    const candidates = needingInput.length > 0 ? needingInput : ofClients;
+    const [call, another] = candidates;
     if (!another) return call;
-    if (ofClients.some(({ principal }) => principal !== call?.principal)) return undefined;
     const waiting = this.#asked.participants();
-    const [free, second] = ofClients.filter(
+    const [free, second] = candidates.filter(
       ({ participant }) => participant && !waiting.includes(participant),
     );
     if (free) return second ? undefined : free;
-    return ofClients.find(({ participant }) => participant === waiting.at(-1));
+    return candidates.find(({ participant }) => participant === waiting.at(-1));
   }
 
   #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { declaredCapabilities, inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
+import { declaredCapabilities, missingCapabilities } from '../modern/client-inputs.ts';
 import {
   type Answer,
   type Call,
@@ -14,6 +14,7 @@ import {
   type RequestMessage,
   type Sender,
 } from '../protocol.ts';
+import { inputMethods } from '../reading/methods.ts';
 import { readAbilities } from '../sdk/negotiation.ts';
 import { type ResponseMessage, uniqueId } from '../sdk/participants.ts';
 import { inputOfLink, type MissingInput, missingInputOf, upstreamsOf, withPatience } from './upstream.ts';

@@ -123,6 +123,21 @@ describe('conversations of principals', () => {
     expect(left.heard).toHaveLength(1);
   });
 
+  it('are asked for the call that may need input, while a list or a log level waits', async () => {
+    const { conversations, made } = start();
+    const capabilities = { elicitation: {} };
+    const [listing, calling] = [
+      await openTalk(conversations, { subject: 'ann', capabilities }),
+      await openTalk(conversations, { subject: 'ann', capabilities }),
+    ];
+    listing.say({ id: 1, method: 'tools/list' });
+    calling.say({ id: 7, method: 'tools/call', params: { name: 'a' } });
+    made[0]?.say(asksName);
+    await calling.hears(({ method }) => method === 'elicitation/create');
+    expect(calling.heard).toMatchObject([{ relatedTo: 7 }]);
+    expect(listing.heard).toEqual([]);
+  });
+
   it('never use the same id on two lines, so that an answer on the wrong one is nobody’s (T-158)', async () => {
     const { conversations, made } = start();
     const people = ['ann', 'bob'];
