@@ -3,6 +3,7 @@ import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { patience } from '../../support/patience.ts';
 import { grace } from '../../support/served.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import {
   type Door,
   doorNames,
@@ -136,7 +137,7 @@ describe.each(['each', 'shared'] as const)('with a server for %s', (sharing) => 
       const headers = { ...door.headers, accept: 'text/event-stream', 'last-event-id': last };
       const answer = await send(gatehouse, '/mcp', { method: 'GET', headers });
       expect([last.slice(0, 20), answer.status]).toEqual([last.slice(0, 20), 400]);
-      expect(answer.ms).toBeLessThan(patience(200));
+      expect(answer.ms).toBeLessThan(patience(200 * nodeCount));
     }
   });
 

@@ -15,6 +15,7 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { shownCode } from '../../support/refusal.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
 let host: DocumentHost;
@@ -204,15 +205,15 @@ describe('a quirk of clients', () => {
     const at = await startGatehouse();
     try {
       const clientId = await anyClient(at);
-      for (let time = 0; time < 2; time++)
+      for (let time = 0; time <= nodeCount; time++)
         await tryAuthorization(at, clientId, { resource: `${at.mcpUrl}/` });
       const noted = at.log
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter(({ tolerance }) => tolerance === 'resourceSpelling');
-      expect(noted.map(({ level, clientId: of }) => [level, of])).toEqual([
-        ['info', clientId],
-        ['debug', clientId],
-      ]);
+      expect(noted.map(({ clientId: of }) => of)).toEqual(Array(nodeCount + 1).fill(clientId));
+      const levels = noted.map(({ level }) => level);
+      expect([levels[0], levels.includes('debug')]).toEqual(['info', true]);
+      expect(levels.filter((level) => level === 'info').length).toBeLessThanOrEqual(nodeCount);
     } finally {
       await at.stop();
     }
