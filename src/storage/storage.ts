@@ -81,6 +81,11 @@ export class StorageFault extends Error {
   override name = 'StorageFault';
 }
 
+/** The server of the database cannot be reached, or takes no connection; it may later. */
+export class StorageUnreachable extends StorageFault {
+  override name = 'StorageUnreachable';
+}
+
 /** The installation was moved to another database, and is used there. */
 export class InstallationMoved extends StorageFault {
   override name = 'InstallationMoved';

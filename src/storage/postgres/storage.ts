@@ -95,7 +95,7 @@ export async function openPostgresStorage(options: ConnectionOptions, keys?: Key
 }
 
 const otherServer =
-  'PostgreSQL runs on another server or timeline than before, or lacks commits that it had, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered. If it has all of them, run: gatehouse storage recovered --keep-logins.';
+  'PostgreSQL runs on another server or timeline than before, or lacks commits that it had, as after a failover or a restore. If it may lack acknowledged commits, stop all nodes and run: gatehouse storage recovered --config FILE. If it has all of them, run it with --keep-logins.';
 
 /** The connections of a node. */
 interface Connections {

@@ -1,5 +1,8 @@
 // Flows of `gatehouse serve` on PostgreSQL: nodes as processes behind a balancer without stickiness.
-import { describe, expect, it } from 'vitest';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { obtainTokens, refresh } from '../../support/oauth.ts';
 import { usePostgres } from '../../support/postgres/postgres.ts';
 import { prepareNodes, untilServed } from '../../support/postgres/process-nodes.ts';
@@ -56,5 +59,37 @@ describe('nodes as processes', () => {
       const after = await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' });
       expect(after.status).toBe(401);
     }
+  });
+
+  it('wait at their start until PostgreSQL can be reached', async () => {
+    const port = await freePort();
+    let there = new URL('postgres://127.0.0.1');
+    const installation = await prepareNodes(server(), {
+      through(url) {
+        there = new URL(url);
+        return url.replace(`:${there.port}/`, `:${port}/`);
+      },
+    });
+    const program = installation.run();
+    await program.waitFor('stderr', /PostgreSQL cannot be reached \(ECONNREFUSED\)/);
+    const relay = createServer((socket) => {
+      const upstream = connect(Number(there.port), there.hostname);
+      pipeline(socket, upstream, socket, () => undefined);
+    });
+    onTestFinished(() => void relay.close());
+    await new Promise<void>((resolve) => relay.listen(port, '127.0.0.1', resolve));
+    await installation.join(program);
+    expect((await fetch(`${installation.url}/readyz`)).status).toBe(200);
+  });
+
+  it('that wait for PostgreSQL end at once if they are told to', async () => {
+    const port = await freePort();
+    const installation = await prepareNodes(server(), {
+      through: (url) => url.replace(`:${new URL(url).port}/`, `:${port}/`),
+    });
+    const program = installation.run();
+    await program.waitFor('stderr', /PostgreSQL cannot be reached/);
+    program.process.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
   });
 });

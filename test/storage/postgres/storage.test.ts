@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openPostgresStorage } from '../../../src/storage/postgres/index.ts';
-import { StorageFault, StorageUnavailable } from '../../../src/storage/storage.ts';
+import { StorageUnavailable, StorageUnreachable } from '../../../src/storage/storage.ts';
 import { describeCommits } from '../contract/commits.ts';
 import { describeNotes } from '../contract/notes.ts';
 import { openNewDatabase, usePostgres } from './subject.ts';
@@ -23,7 +23,7 @@ describe('PostgreSQL', () => {
 
   it('that cannot be reached at the start is a fault that says what to do', async () => {
     const opening = openPostgresStorage({ url: 'postgres://nobody@127.0.0.1:1/nothing' });
-    await expect(opening).rejects.toThrow(StorageFault);
+    await expect(opening).rejects.toThrow(StorageUnreachable);
     await expect(opening).rejects.toThrow(/Check host, port and TLS/);
   });
 });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { createAdministration } from '../../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../../config/load.ts';
@@ -7,6 +8,7 @@ import { createGatehouse } from '../../../index.ts';
 import { createLogger, type Logger } from '../../../observability/logger.ts';
 import { packageVersion } from '../../../package-files.ts';
 import { adviseOnFolder } from '../../../storage/sqlite/index.ts';
+import { StorageUnreachable } from '../../../storage/storage.ts';
 import { schedulingPolicy, useBatchScheduling } from '../../batch-scheduling.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { takeControls } from '../../control/take-controls.ts';
@@ -97,23 +99,35 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** @returns undefined if the server was told to stop before the installation was open */
+/** Pause until a database server that cannot be reached is tried again, in milliseconds. */
+const reachAgainMs = 1000;
+
+/**
+ * Opens the installation, once its database server can be reached: after a restart of the machine it may come later.
+ * @returns undefined if the server was told to stop before the installation was open
+ */
 async function openUnlessStopped(
   place: InstallationPlace,
   stopped: Promise<void>,
   { io, logger }: { io: CommandIo; logger: Logger },
 ): Promise<Installation | undefined> {
   const stop = new AbortController();
+  const { signal } = stop;
   void stopped.then(() => stop.abort());
-  try {
-    return await openInstallation(place, io, {
-      signal: stop.signal,
-      onOtherServer: (sentence) => logger.warn(sentence),
-    });
-  } catch (error) {
-    if ((error as Error).name === 'AbortError') return undefined;
-    throw error;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      return await openInstallation(place, io, {
+        signal,
+        onOtherServer: (sentence) => logger.warn(sentence),
+      });
+    } catch (error) {
+      if ((error as Error).name === 'AbortError') return undefined;
+      if (!(error instanceof StorageUnreachable)) throw error;
+      if (isFirst) logger.warn(`${error.message} Trying again until it can be reached.`);
+    }
+    await pause(reachAgainMs, undefined, { signal }).catch(() => undefined);
   }
+  return undefined;
 }
 
 /** Accepts no new connections, lets running requests end, and then closes the remaining connections (T-181). */
@@ -193,6 +207,8 @@ export async function runServer(
           : formatWelcome({
               version,
               ...facts,
+              // Without the config file a command would look for SQLite in the folder.
+              placeOption: isOnPostgres(settings) ? `--config ${files[0]}` : `--data ${settings.data}`,
               firstAccount,
               hasNotes: Object.keys(settings.routes).length === 0,
             }),

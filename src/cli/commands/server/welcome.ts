@@ -9,6 +9,8 @@ export interface WelcomeOptions {
   servers: readonly { name: string; mcpUrl: string }[];
   publicUrl: string;
   dataFolder: string;
+  /** Option with which commands find the installation. */
+  placeOption: string;
   firstAccount: FirstAccount | undefined;
   /** True if the built-in notes server runs, whose tools are known. */
   hasNotes: boolean;
@@ -21,6 +23,7 @@ export function formatWelcome({
   servers,
   publicUrl,
   dataFolder,
+  placeOption,
   firstAccount,
   hasNotes,
 }: WelcomeOptions): string {
@@ -28,7 +31,7 @@ export function formatWelcome({
     ? [
         `  Account    ${firstAccount.email}`,
         firstAccount.generatedPassword
-          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email} --data ${dataFolder})`
+          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email} ${placeOption})`
           : '  Password   as set in GATEHOUSE_ACCOUNT_PASSWORD',
       ]
     : [];

@@ -1,4 +1,4 @@
-import { StorageFault, StorageUnavailable } from '../../storage.ts';
+import { StorageFault, StorageUnavailable, StorageUnreachable } from '../../storage.ts';
 
 /**
  * Classes of SQLSTATE in which the statement is at fault, not the server's state.
@@ -108,11 +108,12 @@ function adviceOf(error: unknown): string | undefined {
 export function toOpeningFault(error: unknown): Error {
   if (error instanceof StorageFault || (error as Error).name === 'KeyFileFault') return error as Error;
   const code = codeOf(error);
-  const advice =
-    refusals[code] ??
-    adviceOf(error) ??
-    (isOutage(error)
-      ? `PostgreSQL cannot be reached (${code || (error as Error).message}). Check host, port and TLS in the URL, and whether it runs.`
-      : `PostgreSQL cannot be used (${code}: ${(error as Error).message}).`);
-  return new StorageFault(advice, { cause: error });
+  const advice = refusals[code] ?? adviceOf(error);
+  if (advice !== undefined) return new StorageFault(advice, { cause: error });
+  return isOutage(error)
+    ? new StorageUnreachable(
+        `PostgreSQL cannot be reached (${code || (error as Error).message}). Check host, port and TLS in the URL, and whether it runs.`,
+        { cause: error },
+      )
+    : new StorageFault(`PostgreSQL cannot be used (${code}: ${(error as Error).message}).`, { cause: error });
 }

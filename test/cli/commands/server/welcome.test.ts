@@ -7,6 +7,7 @@ const facts = {
   servers: [{ name: 'Notes', mcpUrl: 'http://localhost:3000/mcp' }],
   publicUrl: 'http://localhost:3000',
   dataFolder: '/srv/data',
+  placeOption: '--config /etc/g.json',
   hasNotes: true,
 };
 
@@ -41,6 +42,7 @@ describe('the welcome', () => {
       firstAccount: { email: 'me@x.example', generatedPassword: 'abc-def' },
     });
     expect(made).toMatch(/Account +me@x\.example\n +Password +abc-def {3}\(shown only now/);
+    expect(made).toContain('account password me@x.example --config /etc/g.json)');
     const given = formatWelcome({ ...facts, firstAccount: { email: 'me@x.example' } });
     expect(given).toMatch(/Password +as set in GATEHOUSE_ACCOUNT_PASSWORD/);
   });
