@@ -75,6 +75,8 @@ function checkTogether(manifests: Manifests): void {
   expect(manifests.find('HorizontalPodAutoscaler').spec?.scaleTargetRef.name).toBe('gatehouse');
   const paths = [container?.startupProbe, container?.readinessProbe, container?.livenessProbe];
   expect(paths.map((probe) => probe?.httpGet?.path)).toEqual(['/readyz', '/readyz', '/healthz']);
+  // Kubernetes would set GATEHOUSE_PORT for a Service of this name.
+  expect(pod?.spec?.enableServiceLinks).toBe(false);
   // A pod that ends still serves for as long as balancers may send it requests, and lets calls end.
   expect(pod?.spec?.terminationGracePeriodSeconds).toBeGreaterThan(5 + 8 + 2);
 }

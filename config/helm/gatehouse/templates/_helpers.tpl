@@ -21,7 +21,7 @@ labels:
 {{- $own := dict
   "listen" (dict "host" "0.0.0.0" "port" 3000)
   "data" "/data"
-  "storage" (dict "postgres" (dict "env" "GATEHOUSE_POSTGRES") "masterKey" (dict "env" "GATEHOUSE_MASTER_KEY"))
+  "storage" (dict "postgres" (dict "env" "GATEHOUSE_POSTGRES") "masterKey" (dict "env" "GATEHOUSE_MASTER_KEY") "poolSize" 5)
   "cluster" (dict "port" 7001 "host" "0.0.0.0" "address" (dict "env" "POD_IP")) -}}
 {{- mergeOverwrite (deepCopy .Values.settings) $own | toPrettyJson -}}
 {{- end }}
