@@ -112,7 +112,8 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       posting = postPending().then(
         () => {
           posting = undefined;
-          if (pending.size > 0 || hasGap) postLater(batchMs);
+          if (pending.size > 0) postLater(batchMs);
+          else if (hasGap) postGapLater();
         },
         (error: unknown) => {
           posting = undefined;
@@ -122,6 +123,11 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       );
     }, delayMs);
     postTimer.unref();
+  }
+
+  /** Posts a gap at the end of the second, in which nothing else has room: it makes others forget and list everything. */
+  function postGapLater(): void {
+    postLater(Math.max(batchMs, secondEndsAt - performance.now()));
   }
 
   /** A batch that could not be written, with its time; it keeps its number. */
@@ -147,9 +153,10 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       const [kind, about, data] = JSON.parse(text) as Message;
       return [kind, about, data, Math.max(0, Math.round(now - at))] as const;
     });
-    const batch = { from, number: ++number, messages, hasGap };
+    const isGapDue = hasGap && (isClosed || now >= secondEndsAt);
+    const batch = { from, number: ++number, messages, hasGap: isGapDue };
     pending = new Map();
-    hasGap = false;
+    if (isGapDue) hasGap = false;
     return { batch, sealedAt: now };
   }
 
@@ -216,9 +223,13 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       if (!node || isClosed) return;
       const text = JSON.stringify(message);
       if (pending.has(text)) return;
-      if (Buffer.byteLength(text) > maxMessageBytes || !hasRoom()) hasGap = true;
-      else pending.set(text, performance.now());
-      postLater(batchMs);
+      if (!hasRoom() || Buffer.byteLength(text) > maxMessageBytes) {
+        hasGap = true;
+        postGapLater();
+      } else {
+        pending.set(text, performance.now());
+        postLater(batchMs);
+      }
     },
     on(kind, about, listener) {
       const key = keyOf(kind, about);

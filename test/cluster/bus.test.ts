@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -116,12 +117,25 @@ describe('the bus of nodes', () => {
   it('tells of a gap in place of a message that is too large, or that exceeds the number of a second', async () => {
     const { here, there } = await openTwo();
     here.bus.post('change', 'notes', 'x'.repeat(maxMessageBytes));
-    await expect.poll(() => there.gaps).toBe(1);
+    await expect.poll(() => there.gaps, { timeout: 3_000 }).toBe(1);
     expect(there.heard).toEqual([]);
     for (let index = 0; index < maxMessagesPerSecond * 3; index++) here.bus.post('change', 'notes', index);
-    await expect.poll(() => there.gaps).toBe(2);
+    await expect.poll(() => there.gaps, { timeout: 3_000 }).toBe(2);
     expect(there.heard.length).toBeGreaterThan(0);
     expect(there.heard.length).toBeLessThanOrEqual(maxMessagesPerSecond);
+  });
+
+  it('tells of a gap once in a second, however long there is too much', async () => {
+    const { here, there } = await openTwo();
+    const begunAt = performance.now();
+    for (let round = 0; round < 15; round++) {
+      for (let index = 0; index < maxMessagesPerSecond; index++)
+        here.bus.post('change', 'notes', `${round} ${index}`);
+      await sleep(100);
+    }
+    await expect.poll(() => there.gaps, { timeout: 3_000 }).toBeGreaterThan(0);
+    await sleep(1_200);
+    expect(there.gaps).toBeLessThanOrEqual((performance.now() - begunAt) / 1_000);
   });
 
   it('ignores a message of a kind that only a newer node knows, with a line in the debug log', async () => {
