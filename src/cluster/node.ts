@@ -109,6 +109,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
   /** Ids of nodes whose settings were found to differ, with those settings and the own ones. */
   const warnedOf = new Map<string, string>();
   let others: readonly NodeRow[] = [];
+  let listing: Promise<readonly NodeRow[]> | undefined;
   let listedUntil = 0;
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> | undefined;
@@ -137,6 +138,15 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     others = (await store.list()).filter(({ id }) => id !== row.id);
     listedUntil = performance.now() + ownerMs;
     return others;
+  }
+
+  /** Returns the other nodes as they were at most a second ago; those who ask at once share a query. */
+  function listRecent(): Promise<readonly NodeRow[]> {
+    if (listedUntil >= performance.now()) return Promise.resolve(others);
+    listing ??= listOthers().finally(() => {
+      listing = undefined;
+    });
+    return listing;
   }
 
   /** Warns once of each node with other settings. */
@@ -263,8 +273,7 @@ export async function joinCluster(options: ClusterNodeOptions): Promise<ClusterN
     forgetOwner: (key) => void owners.delete(key),
     async find(id) {
       if (id === row.id) return undefined;
-      const listed = listedUntil < performance.now() ? await listOthers() : others;
-      return listed.find((other) => other.id === id);
+      return (await listRecent()).find((other) => other.id === id);
     },
     listOthers,
     async hasOthers() {
