@@ -9,6 +9,7 @@ import {
   createLimiters,
   createTolerances,
 } from './authorization-server/index.ts';
+import { endInOrder } from './collections/closing.ts';
 import {
   checkNoProxyDemanded,
   composeAuthorizationServer,
@@ -109,7 +110,7 @@ async function composeGatehouse(
   const ownServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;
   for (const advice of ownServer ? adviseOnOwnServer(ownServer) : []) logger.warn(advice);
 
-  const routes = createServedRoutes();
+  const routes = createServedRoutes(logger);
   const resources = composeResources(settings, placed);
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   const lifetimes = composeLifetimes(settings);
@@ -165,7 +166,6 @@ async function composeGatehouse(
     authorizationServer: authorizationServer.middleware,
   });
   const stopUpkeep = startUpkeep({ ...shared, keyRing, lifetimes, box });
-
   const replaceRoutes = createRouteReplacement({ ...shared, input, resolve, routes, serving, cluster });
   return {
     app,
@@ -186,13 +186,14 @@ async function composeGatehouse(
     onReload: cluster.onReload,
     async close(patienceMs) {
       isStopping = true;
-      await stopUpkeep();
-      await routes.close(patienceMs);
-      await cluster.close();
-      for (const part of [accessWatch, entered, objects, bond, limiters, recording, auditTrail])
-        await part.close();
-      logger.info('the server has stopped');
-      await endTelemetry();
+      const parts = [cluster, accessWatch, entered, objects, bond, limiters, recording, auditTrail];
+      await endInOrder([
+        stopUpkeep,
+        () => routes.close(patienceMs),
+        ...parts.map((part) => () => part.close()),
+        () => logger.info('the server has stopped'),
+        endTelemetry,
+      ]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { AppRoute } from '../app/app.ts';
 import type { LiveRoutes } from '../app/paths.ts';
 import type { AuditTrail } from '../authorization-server/index.ts';
+import { allEnded, endInOrder } from '../collections/closing.ts';
 import type { BackendStatus, GatewayBackend } from '../gateway/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -64,7 +65,7 @@ export interface ServedRoutes extends LiveRoutes<ServedRoute> {
 }
 
 /** Creates the table of routes, empty. */
-export function createServedRoutes(): ServedRoutes {
+export function createServedRoutes(logger: Pick<Logger, 'warn'>): ServedRoutes {
   let all: readonly ServedRoute[] = [];
   const ending = new Set<Promise<void>>();
   return {
@@ -94,12 +95,15 @@ export function createServedRoutes(): ServedRoutes {
       }
       all = placed.map((each) => kept(each.route) ?? serve(each));
       const gone = before.filter((route) => !all.includes(route));
-      const end = endAll(gone, endingPatienceMs).finally(() => ending.delete(end));
+      // Whoever replaces routes does not wait for their end.
+      const end = endAll(gone, endingPatienceMs)
+        .catch((error: unknown) => logger.warn({ err: error }, 'a route that was replaced did not end well'))
+        .finally(() => ending.delete(end));
       ending.add(end);
       return compare(before, all);
     },
     async close(patienceMs = 0) {
-      await Promise.all([endAll(all, patienceMs), ...ending]);
+      await allEnded([endAll(all, patienceMs), ...ending]);
     },
   };
 }
@@ -114,11 +118,10 @@ export function placeServer(route: ResolvedRoute, issuer: string): PlacedServer 
 }
 
 async function endAll(routes: readonly ServedRoute[], patienceMs: number): Promise<void> {
-  await Promise.all(
-    routes.map(async ({ mcpEndpoint, backend }) => {
-      await mcpEndpoint.close(patienceMs);
-      await backend?.close();
-    }),
+  await allEnded(
+    routes.map(({ mcpEndpoint, backend }) =>
+      endInOrder([() => mcpEndpoint.close(patienceMs), () => backend?.close()]),
+    ),
   );
 }
 

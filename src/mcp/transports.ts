@@ -1,3 +1,4 @@
+import { allEnded, endInOrder } from '../collections/closing.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -137,7 +138,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   /** Conversations of one request each. */
   const passing =
     source.sharing === 'principal'
-      ? inFront(createPrincipalConversations({ source, relay: options.relays?.conversations, logger }))
+      ? inFront(createPrincipalConversations({ source, logger }))
       : conversations;
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
@@ -284,10 +285,12 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       isClosing = true;
       modern.endListening();
       registry.drain();
-      await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
-      stopping.abort();
-      await Promise.all([registry.close(), sse.close(), modern.close()]);
-      await Promise.all([conversations.close(), passing.close()]);
+      await endInOrder([
+        () => allEnded([sse.endIdle(), calls.whenNoneRuns(patienceMs)]),
+        () => stopping.abort(),
+        () => allEnded([registry.close(), sse.close(), modern.close()]),
+        () => allEnded([conversations.close(), passing.close()]),
+      ]);
     },
   };
 }

@@ -11,7 +11,7 @@ it('routes that cannot be taken leave nothing that runs: what was made for them 
   const broken = wanted('broken', () => {
     throw new Error('no such variable');
   });
-  const routes = createServedRoutes();
+  const routes = createServedRoutes({ warn: vi.fn() });
   const serve = (placed: object): ServedRoute => placed as ServedRoute;
   const replace = (list: ResolvedRoute[], announce: () => void) => () =>
     routes.replace(list, { issuer: 'https://a.example', serve, announce });
@@ -23,4 +23,25 @@ it('routes that cannot be taken leave nothing that runs: what was made for them 
   expect(replace([sound], refuse)).toThrow('not these');
   expect(close).toHaveBeenCalledTimes(2);
   expect(routes.all).toEqual([]);
+});
+
+it('a route that fails to end keeps no other from its end, and is logged if nobody waits for it', async () => {
+  const warn = vi.fn();
+  const ended: string[] = [];
+  const routes = createServedRoutes({ warn });
+  const route = (key: string, fault?: string): ServedRoute =>
+    ({
+      route: { key, fingerprint: key },
+      mcpEndpoint: { close: () => (fault ? Promise.reject(new Error(fault)) : Promise.resolve()) },
+      backend: { close: () => void ended.push(key) },
+    }) as unknown as ServedRoute;
+  const begin = (...all: ServedRoute[]): void =>
+    routes.begin(all as never, { serve: (placed) => placed as ServedRoute });
+  begin(route('failing', 'a server threw'), route('other'));
+  routes.replace([], { issuer: 'https://a.example', serve: () => route('none'), announce: () => undefined });
+  await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1));
+  expect(ended.sort()).toEqual(['failing', 'other']);
+  begin(route('last', 'a server threw'), route('after'));
+  await expect(routes.close()).rejects.toThrow('a server threw');
+  expect(ended.sort()).toEqual(['after', 'failing', 'last', 'other']);
 });

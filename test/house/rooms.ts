@@ -227,6 +227,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'composition',
     may: [
+      'collections',
       'oauth',
       'crypto',
       'net',
@@ -254,6 +255,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'gatehouse.ts',
     may: [
+      'collections',
       'crypto',
       'observability',
       'app',

@@ -1,3 +1,4 @@
+import { allEnded, endInOrder } from '../../collections/closing.ts';
 import { type Cursors, createConversations } from '../../mcp/building-blocks.ts';
 import type { ChangeRelay } from '../../mcp/protocol.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -41,9 +42,11 @@ export function createAggregate(
     },
     status: () => joinStatus(parts),
     async close() {
-      await Promise.all([...servers].map((server) => server.close()));
-      await Promise.all(backends.map(({ conversations }) => conversations.close()));
-      await Promise.all(parts.map(({ backend }) => backend.close()));
+      await endInOrder([
+        () => allEnded([...servers].map((server) => server.close())),
+        () => allEnded(backends.map(({ conversations }) => conversations.close())),
+        () => allEnded(parts.map(({ backend }) => backend.close())),
+      ]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
+import { allEnded } from '../../collections/closing.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Deadlines } from '../http/limits.ts';
 import { type Answer, type Backend, type Call, type Caller, isElsewhere, type Message } from '../protocol.ts';
@@ -80,7 +81,7 @@ export function createBackends(options: BackendsOptions): Backends {
     },
     async close() {
       const last = await current?.catch(() => undefined);
-      await Promise.all([last?.close(), each.close(), older.close()]);
+      await allEnded([last?.close(), each.close(), older.close()]);
     },
   };
 }
