@@ -221,7 +221,7 @@ export interface Discovery {
 export interface Change {
   method: string;
   params?: Record<string, unknown>;
-  /** Issuer and subject it is for, or the key of those who share a server; absent if it is for everyone. */
+  /** Issuer and subject it is for; absent if it is for everyone. */
   account?: string;
 }
 

@@ -51,12 +51,14 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
   const isOfAccount = source.sharing === 'account';
   const principals = new Map<string, Own>();
 
-  const unlisten = relay?.listen(
-    (change) => principals.get(change.account ?? '')?.conversations.hear(change),
-    () => {
-      for (const { conversations } of principals.values()) conversations.hearAll();
-    },
-  );
+  const unlisten =
+    isOfAccount &&
+    relay?.listen(
+      (change) => principals.get(change.account ?? '')?.conversations.hear(change),
+      () => {
+        for (const { conversations } of principals.values()) conversations.hearAll();
+      },
+    );
 
   const enter = (key: string, make: () => SharedConversations): Own => {
     const own = principals.get(key) ?? { conversations: make(), open: 0 };
@@ -101,7 +103,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
             sharing: source.sharing,
             create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),
           },
-          tell: relay && ((change) => relay.tell({ ...change, account: key })),
+          tell: isOfAccount && relay ? (change) => relay.tell({ ...change, account: key }) : undefined,
           logger,
         }),
       );
@@ -132,7 +134,7 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
       }
     },
     async close() {
-      unlisten?.();
+      if (unlisten) unlisten();
       const all = [...principals.values()];
       principals.clear();
       for (const { idle } of all) clearTimeout(idle);

@@ -256,26 +256,31 @@ export class MultiplexedTransport implements Transport {
     this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, call, sender);
   }
 
-  /** Returns the call to which a message of the server belongs: the named one, the one of the context, or the only one. */
-  #originOf(relatedRequestId: RequestId | undefined): PendingCall | undefined {
+  /**
+   * Returns the call to which a message of the server belongs: the named one, the one of the context, or the only one.
+   * @param isQuestion true for a request to the client
+   */
+  #originOf(relatedRequestId: RequestId | undefined, isQuestion = false): PendingCall | undefined {
     if (relatedRequestId !== undefined) return this.#calls.get(relatedRequestId);
     if (this.#options.isForEveryone) return undefined;
-    if (this.#options.isElsewhere) return this.#onlyCall();
+    if (this.#options.isElsewhere) return this.#onlyCall(isQuestion);
     const origin = this.#origin.getStore();
     return origin?.isRunning ? origin : undefined;
   }
 
   /**
-   * Returns the only running call of a client. If several calls run, those that may need input count before lists and the
-   * like. Calls whose client has an unanswered request do not count, because that client may never answer. If no other call
-   * is left, it is the call that was sent last. Between calls of several clients there is no guess: a question about one
-   * would reach another (T-203).
+   * Returns the only running call of a client. If several calls run, a question is for those that may need input, not for
+   * lists and the like. Calls whose client has an unanswered request do not count, because that client may never answer. If
+   * no other call is left, it is the call that was sent last. Between calls of several clients there is no guess: a question
+   * about one would reach another (T-203).
    */
-  #onlyCall(): PendingCall | undefined {
+  #onlyCall(isQuestion: boolean): PendingCall | undefined {
     const ofClients = this.#calls.values().filter(({ participant }) => participant !== undefined);
     const [first] = ofClients;
     if (ofClients.some(({ principal }) => principal !== first?.principal)) return undefined;
-    const needingInput = ofClients.filter(({ asked }) => asked && inputMethods.has(asked.method));
+    const needingInput = isQuestion
+      ? ofClients.filter(({ asked }) => inputMethods.has(asked?.method ?? ''))
+      : [];
     const candidates = needingInput.length > 0 ? needingInput : ofClients;
     const [call, another] = candidates;
     if (!another) return call;
@@ -293,7 +298,7 @@ export class MultiplexedTransport implements Transport {
       queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id: request.id, result: {} }));
       return;
     }
-    const origin = this.#originOf(relatedRequestId);
+    const origin = this.#originOf(relatedRequestId, true);
     const participant =
       relatedRequestId === undefined ? (origin?.participant ?? this.#options.sole) : origin?.participant;
     const refusal = participant ? participant.checkRequest(request) : nobodyToAsk;

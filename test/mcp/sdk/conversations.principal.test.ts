@@ -132,6 +132,7 @@ describe('conversations of principals', () => {
     ];
     listing.say({ id: 1, method: 'tools/list' });
     calling.say({ id: 7, method: 'tools/call', params: { name: 'a' } });
+    made[0]?.say({ method: 'notifications/message', params: { level: 'error', data: 'of nobody' } });
     made[0]?.say(asksName);
     await calling.hears(({ method }) => method === 'elicitation/create');
     expect(calling.heard).toMatchObject([{ relatedTo: 7 }]);

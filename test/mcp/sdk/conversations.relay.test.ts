@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { ChangeRelay, Conversations, ServerSource } from '../../../src/mcp/protocol.ts';
-import { createConversations, createPrincipalConversations } from '../../../src/mcp/sdk/conversations.ts';
+import { createConversations } from '../../../src/mcp/sdk/conversations.ts';
 import { accountKeyPrefix } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { linkRelays } from '../support/relays.ts';
@@ -23,13 +23,9 @@ function makeServer(): McpServer {
 }
 
 /** Conversations of a node, closed after the test. */
-function startNode(
-  sharing: ServerSource['sharing'],
-  relay: ChangeRelay,
-  create = createConversations,
-): Conversations {
+function startNode(sharing: ServerSource['sharing'], relay: ChangeRelay): Conversations {
   const logger = createLogger('silent');
-  const conversations = create({ source: { sharing, create: makeServer }, relay, logger });
+  const conversations = createConversations({ source: { sharing, create: makeServer }, relay, logger });
   onTestFinished(() => conversations.close());
   return conversations;
 }
@@ -80,19 +76,6 @@ describe('a change of a server of many conversations', () => {
     expect(new Set(told.map(({ account }) => account))).toEqual(
       new Set([accountKeyPrefix(callerNamed('ann'))]),
     );
-  });
-
-  it('of requests without a session reaches those of the same client at the other node alone (T-158)', async () => {
-    const { here, there } = linkRelays();
-    const source = await subscribe(startNode('principal', here, createPrincipalConversations), 'ann');
-    const other = startNode('principal', there, createPrincipalConversations);
-    const own = await subscribe(other, 'ann', 'test://a');
-    const foreign = await subscribe(other, 'bob', 'test://a');
-    await source.ask('tools/call', { name: 'update', arguments: { uri: 'test://a' } });
-    await own.hears(({ method }) => method === toolsChanged);
-    expect(changesOf(own)).toEqual(['test://a', toolsChanged]);
-    expect(await foreign.ask('ping')).toHaveProperty('result');
-    expect(changesOf(foreign)).toEqual([]);
   });
 
   it.each(['each', 'principal'] as const)('with a server %s stays at its node', async (sharing) => {
