@@ -120,14 +120,10 @@ describe('a tool that calls the API of an upstream', () => {
     for (const answer of await many()) expect(answer).toContain(lin.sub);
     expect(scene.work.asked.refresh_token).toBe(1);
 
-    let answered401 = 0;
-    scene.work.fault(apiPath, (request, response) => {
-      if (answered401 < 50) {
-        answered401++;
-        response.writeHead(401).end();
-        return;
-      }
-      response.end(JSON.stringify({ sub: lin.sub, with: request.headers.authorization?.slice(0, 7) }));
+    const refused = new Set(scene.work.issued.map((token) => `Bearer ${token}`));
+    scene.work.fault(apiPath, ({ headers }, response) => {
+      if (refused.has(headers.authorization ?? '')) response.writeHead(401).end();
+      else response.end(JSON.stringify({ sub: lin.sub }));
     });
     for (const answer of await many()) expect(answer).toContain(lin.sub);
     expect(scene.work.asked.refresh_token).toBe(2);
