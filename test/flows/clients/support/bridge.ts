@@ -47,7 +47,7 @@ async function follow(link: URL): Promise<{ status: number | undefined }> {
  * @param callback where the browser is sent
  */
 export async function bringAnswer(callback: URL): Promise<{ status: number | undefined }> {
-  for (let tries = 50; ; tries--) {
+  for (let tries = 150; ; tries--) {
     try {
       return await follow(callback);
     } catch (error) {
