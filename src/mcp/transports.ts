@@ -107,7 +107,7 @@ export interface McpTransports {
   accountSessions: AccountSessions;
   /**
    * Accepts no further requests, ends the streams without running calls, and then the running calls with an error. Other
-   * processes may take sessions without running calls at once.
+   * processes, and a new endpoint of the route, may take sessions without running calls at once.
    * @param patienceMs time for running calls to end by themselves, in milliseconds
    */
   close(patienceMs: number): Promise<void>;

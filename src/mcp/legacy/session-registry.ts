@@ -80,8 +80,8 @@ export interface SessionRegistry {
   /** Returns whether this process holds a session, by its id. */
   holds(id: string): boolean;
   /**
-   * Ends the sessions' own streams. Sessions without running calls are released to other processes, if there are any.
-   * No session is restored any more.
+   * Ends the sessions' own streams. Sessions without running calls are released: other processes and other registries of
+   * this process restore them. No session is restored here any more.
    */
   drain(): void;
   /** Returns the number of sessions this process holds. */
@@ -126,7 +126,36 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   /** Number of times that all sessions were lost. */
   let losses = 0;
 
-  const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
+  /** Functions that free sessions for other registries and processes. */
+  const frees = new WeakMap<Session, () => void>();
+  /** @param unreserve ends the reservation of the session */
+  const freeOnce = (key: string, unreserve: () => void): (() => void) => {
+    let isFree = false;
+    return () => {
+      if (isFree) return;
+      isFree = true;
+      ownership?.release(key);
+      unreserve();
+    };
+  };
+  /**
+   * Claims a stored session for this registry, once no other registry of this process has it.
+   * @returns frees it; further calls do nothing
+   */
+  const claim = async (key: string): Promise<() => void> => {
+    const unreserve = await inUse.reserve(key);
+    try {
+      if (isStopping) throw new SessionMoves();
+      const owner = await ownership?.claim(key);
+      if (owner !== undefined) throw new ServedElsewhere(owner);
+    } catch (error) {
+      unreserve();
+      throw error;
+    }
+    return freeOnce(key, unreserve);
+  };
+
+  const build = (id: string, stored: StoredSession, free: () => void, isRestored: boolean): Session => {
     const client = clientOfPrincipal(stored.principal);
     const log = createEventLog(stored.key, { store, retention: limits, seal, client, now, logger });
     const session: Session = new Session({
@@ -144,23 +173,24 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       // Its row stays: the next request makes the server again.
       onEnded: () => void release(session),
     });
+    frees.set(session, free);
     return session;
   };
 
-  /** Sessions whose servers are being closed, by their keys: they are restored afterwards. */
-  const releasing = new Map<string, Promise<void>>();
+  /** Sessions whose servers are being closed; each promise resolves once the events are stored, too. */
+  const releasing = new Map<Session, Promise<unknown>>();
   const release = async (session: Session, isOver = false): Promise<void> => {
     if (held.get(session.id) === session) held.delete(session.id);
-    const closing = session
-      .end(isOver)
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'an MCP server failed to close');
-      })
-      // Last, so that no other process restores a session that still runs here, or whose events are not stored yet.
-      .then(() => ownership && session.streams.stored().then(() => ownership.release(session.key)))
-      .finally(() => releasing.delete(session.key));
-    releasing.set(session.key, closing);
+    const ended = session.end(isOver).catch((error: unknown) => {
+      logger.warn({ err: error }, 'an MCP server failed to close');
+    });
+    // A second release may find the server closing, and does not free the session before the first one.
+    const closing = Promise.all([releasing.get(session), ended]).then(() => session.streams.stored());
+    releasing.set(session, closing);
     await closing;
+    if (releasing.get(session) === closing) releasing.delete(session);
+    // Last, so that nobody restores a session that still runs here, or whose events are not stored yet.
+    frees.get(session)?.();
   };
   /** Removes a session from the storage. Meanwhile no request restores it. */
   const forget = async (key: string): Promise<void> => {
@@ -187,32 +217,28 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
   const restore = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const key = hashSessionId(id);
-    await releasing.get(key);
-    const lossesBefore = losses;
     const found = await store.find(key);
     if (found?.principal !== principalKey(authInfo) || ending.has(key)) return undefined;
     const initialize = seal.open(found.initialize, initializeContext(key));
     if (initialize === undefined) return undefined;
-    const owner = await ownership?.claim(key);
-    if (owner !== undefined) throw new ServedElsewhere(owner);
-    // Until it was taken, another process may have changed it.
-    const stored = ownership ? await store.find(key) : found;
-    if (!stored) {
-      ownership?.release(key);
-      return undefined;
-    }
-    if (now() - stored.usedAt >= limits.idleSeconds) {
-      await forget(key);
-      ownership?.release(key);
-      return undefined;
-    }
-    const session = build(id, stored, true);
+    const free = await claim(key);
+    const lossesBefore = losses;
+    let session: Session;
     try {
+      // Until it was claimed, another registry or process may have changed it.
+      const stored = await store.find(key);
+      const isIdle = stored && now() - stored.usedAt >= limits.idleSeconds;
+      if (isIdle) await forget(key);
+      if (!stored || isIdle || ending.has(key)) {
+        free();
+        return undefined;
+      }
+      session = build(id, stored, free, true);
       session.carry(
         await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }),
       );
     } catch (error) {
-      ownership?.release(key);
+      free();
       throw isStopping ? new SessionMoves() : error;
     }
     let isThere = false;
@@ -250,13 +276,16 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return running;
   };
 
-  /** Ends a session unless it is in use, in this process or in the one that has it. @returns whether it did */
+  /**
+   * Ends a session unless it is in use, in a registry of this process or in the process that has it.
+   * @returns true if it has ended
+   */
   const endUnused = async (key: string): Promise<boolean> => {
-    if (heldByKey(key)?.isInUse) return false;
+    if (inUse.has(key)) return false;
     const owner = await ownership?.claim(key);
     if (ownership && owner !== undefined) return ownership.endIdle(key, owner);
     // It may have been used while it was claimed.
-    if (heldByKey(key)?.isInUse) return false;
+    if (inUse.has(key)) return false;
     await endByKey(key).finally(() => ownership?.release(key));
     return true;
   };
@@ -302,7 +331,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     touchedAt = now() - 1;
     return busy.map(({ key }) => key);
   };
-  const forgetRegistry = inUse.add(noteUse);
+  const forgetRegistry = inUse.add(noteUse, (key) => heldByKey(key)?.isInUse === true);
   const stopListening = [
     (ownership ?? lease)?.onLost(() => {
       losses++;
@@ -382,12 +411,14 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         await conversation.end();
         return { reason: outcome };
       }
+      const unreserve = await inUse.reserve(key);
       if (hasEnded) {
+        unreserve();
         await store.end(key);
         return { error: serverEnded };
       }
       ownership?.opened(key);
-      session = build(id, stored, false);
+      session = build(id, stored, freeOnce(key, unreserve), false);
       session.carry(conversation);
       held.set(id, session);
       for (const [message, relatedTo] of early) session.hear(message, relatedTo);
@@ -412,7 +443,6 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     drain() {
       isStopping = true;
       for (const { streams } of held.values()) streams.release();
-      if (!ownership) return;
       releaseQuiet();
       draining = setInterval(releaseQuiet, drainLookMs);
     },
@@ -423,7 +453,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       unwatch();
       forgetRegistry();
       for (const stop of stopListening) stop?.();
-      await Promise.all([...held.values()].map((session) => release(session)));
+      await Promise.all([...[...held.values()].map((session) => release(session)), ...releasing.values()]);
     },
   };
 }
@@ -500,24 +530,46 @@ export function watchSessions(options: SessionWatchOptions): () => void {
 /** Stores the times of use of a registry's sessions. @returns the keys of the sessions in use */
 export type NoteUse = () => Promise<readonly string[]>;
 
-/** The registries on one storage. The use of sessions in each of them counts in every sweep. */
+/** The registries of this process on one storage. One of them at a time has a session, and its use counts in all. */
 export interface SessionsInUse {
-  /** @returns removes the registry again */
-  add(noteUse: NoteUse): () => void;
+  /**
+   * @param isInUse returns whether the registry has a session that is in use, by its key
+   * @returns removes the registry again
+   */
+  add(noteUse: NoteUse, isInUse: (key: string) => boolean): () => void;
   /** Stores the times of use of all registries. @returns the keys of all sessions in use */
   note(): Promise<string[]>;
+  /** Returns whether a session is in use, by its key. */
+  has(key: string): boolean;
+  /**
+   * Reserves a session for one registry, once no other registry has it. After a reload, two registries serve a route until
+   * the calls of the old one have ended.
+   * @returns ends the reservation
+   */
+  reserve(key: string): Promise<() => void>;
 }
 
 /** Creates the list of registries, empty. */
 export function createSessionsInUse(): SessionsInUse {
-  const registries = new Set<NoteUse>();
+  const registries = new Map<NoteUse, (key: string) => boolean>();
+  const reserved = new Map<string, Promise<void>>();
   return {
-    add(noteUse) {
-      registries.add(noteUse);
+    add(noteUse, isInUse) {
+      registries.set(noteUse, isInUse);
       return () => registries.delete(noteUse);
     },
     async note() {
-      return (await Promise.all([...registries].map((noteUse) => noteUse()))).flat();
+      return (await Promise.all([...registries.keys()].map((noteUse) => noteUse()))).flat();
+    },
+    has: (key) => [...registries.values()].some((isInUse) => isInUse(key)),
+    async reserve(key) {
+      for (let other = reserved.get(key); other; other = reserved.get(key)) await other;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      reserved.set(key, promise);
+      return () => {
+        if (reserved.get(key) === promise) reserved.delete(key);
+        resolve();
+      };
     },
   };
 }

@@ -23,6 +23,14 @@ function said(result: unknown): Record<string, unknown> {
   return JSON.parse((result as { content: { text: string }[] }).content[0]?.text ?? '');
 }
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 let folder: string;
 let config: string;
 let program: Program;
@@ -135,6 +143,7 @@ describe('a running server', () => {
 
   it('lets a call at a route that is replaced end, and goes on with its session at the new server', async () => {
     const { client } = await connectSdkV1(`${url}/more/mcp`, { scopes });
+    const { pid } = said(await client.callTool({ name: 'echo', arguments: { text: 'before' } }));
     const running = client.callTool({ name: 'echo', arguments: { text: 'to its end', delayMs: 6000 } });
     await pause(300);
     const before = reloads();
@@ -145,6 +154,10 @@ describe('a running server', () => {
       'sound',
       'other',
     ]);
+    // The new server keeps the session after the old one has ended.
+    await expect.poll(() => isRunning(Number(pid)), { timeout: 5_000 }).toBe(false);
+    for (let call = 0; call < 5; call++)
+      await client.callTool({ name: 'surroundings', arguments: {} }, undefined, { timeout: 5_000 });
     await client.close();
   });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Peers, ServerSource } from '../../../src/mcp/index.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
-import { inSession, ping } from '../support/talking-server.ts';
+import { createTalkingServer, inSession, openStream, ping, post, work } from '../support/talking-server.ts';
 import { createSlowServer } from '../support/tools.ts';
 
 /** Other processes that a test plays, with what was asked of them in order. */
@@ -179,6 +179,95 @@ describe('a session of the only process, while another one has served in its pla
     isCurrent = true;
     expect((await gate.send(token, { json: ping(), headers })).status).toBe(200);
     expect([seen.made, seen.closed]).toEqual([3, 2]);
+  });
+});
+
+describe.each(['one of several processes', 'the only process'])('at a reloaded route of %s', (kind) => {
+  const installation = () => (kind === 'the only process' ? {} : { peers: startPeers().peers });
+
+  it('a session is restored only after its old server has ended, and its later calls are answered', async () => {
+    const { source } = createSlowServer();
+    const steps: string[] = [];
+    const slow: ServerSource = {
+      sharing: 'each',
+      async create(context) {
+        steps.push('made');
+        const server = await source.create(context);
+        const close = server.close.bind(server);
+        server.close = async () => {
+          await sleep(300);
+          await close();
+          steps.push('closed');
+        };
+        return server;
+      },
+    };
+    const gate = await startGate({ ...installation(), source: slow });
+    const token = gate.issue('ann');
+    const headers = inSession(await gate.initialize(token));
+    const replaced = gate.replace(5_000);
+    expect((await gate.send(token, { json: ping(1), headers })).status).toBe(200);
+    await replaced;
+    await expect.poll(() => steps).toContain('closed');
+    const answer = await gate.send(token, { json: ping(2), headers, signal: AbortSignal.timeout(2_000) });
+    expect(await answer.json()).toMatchObject({ id: 2, result: {} });
+    expect(steps).toEqual(['made', 'closed', 'made']);
+  });
+
+  it('a running call gets its response, also on a stream that its client resumes meanwhile', async () => {
+    const { source, servers } = createTalkingServer();
+    const gate = await startGate({ ...installation(), source });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const running = await post(gate, token, session, work(800));
+    const { id: last } = await running.until(({ method }) => method === 'notifications/message');
+    running.leave();
+    const replaced = gate.replace(5_000);
+    const resumed = await openStream(gate, token, session, last);
+    const answer = await resumed.until(({ id }) => id === 7);
+    expect(answer.message?.result).toMatchObject({ content: [{ text: 'done' }] });
+    await replaced;
+    expect(servers).toHaveLength(2);
+    expect(await gate.call(token, session, 'ping', {}, 8)).toMatchObject({ id: 8, result: {} });
+  });
+
+  it('a new session does not end one whose call still runs (T-144)', async () => {
+    const { source } = createTalkingServer();
+    const sessionLimits = { ...defaultSessionLimits, maxPerPrincipal: 1 };
+    const gate = await startGate({ ...installation(), source, sessionLimits });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const running = await post(gate, token, session, work(500));
+    const replaced = gate.replace(5_000);
+    expect((await gate.send(token, { json: initializeRequest() })).status).toBe(429);
+    expect((await running.until(({ id }) => id === 7)).message?.result).toBeDefined();
+    await replaced;
+    expect((await gate.send(token, { json: initializeRequest() })).status).toBe(200);
+  });
+
+  it('a request that waits for the old server is refused with 503 if the new one is replaced, too', async () => {
+    const { source, servers } = createTalkingServer();
+    const asked = Promise.withResolvers<void>();
+    const gate = await startGate({
+      ...{ ...installation(), source },
+      wrapStore: (store) => ({
+        ...store,
+        find: (key) => store.find(key).finally(asked.resolve),
+      }),
+    });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const running = await post(gate, token, session, work(500));
+    const first = gate.replace(5_000);
+    const waiting = gate.send(token, { json: ping(8), headers: inSession(session) });
+    await asked.promise;
+    const second = gate.replace(5_000);
+    const refused = await waiting;
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await running.until(({ id }) => id === 7)).message?.result).toBeDefined();
+    await Promise.all([first, second]);
+    expect(await gate.call(token, session, 'ping', {}, 9)).toMatchObject({ id: 9, result: {} });
+    expect(servers).toHaveLength(2);
   });
 });
 

@@ -13,10 +13,12 @@ import { createSealedBox, createTextSeal } from '../../../src/crypto/sealed-box.
 import type { AccessWatch } from '../../../src/mcp/http/exchange.ts';
 import {
   createMcpEndpoint,
+  createSessionsInUse,
   type McpEndpoint,
   type McpEndpointOptions,
   type ServerSource,
   type SessionLimits,
+  type SessionsInUse,
 } from '../../../src/mcp/index.ts';
 import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/server.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -50,12 +52,18 @@ export interface Gate {
   close(patienceMs?: number): Promise<void>;
   /** Breaks off all connections and begins anew over the same database, as a process that was killed. */
   restart(): Promise<void>;
+  /**
+   * Serves with a new endpoint over the same storage at once, as after a reload of the settings.
+   * @returns resolves once the old endpoint is closed, after patience with running calls
+   */
+  replace(patienceMs: number): Promise<void>;
   /** Revokes a token, and ends what watches access. */
   revoke(token: string): void;
 }
 
 interface Opened {
   storage: Storage;
+  sessionsInUse: SessionsInUse;
   endpoint: McpEndpoint;
 }
 
@@ -133,8 +141,9 @@ export async function startGate({
   const access = createTestAccess();
   const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);
 
-  const open = (): Opened => {
-    const storage = openSqliteStorage(join(folder, 'gate.db'));
+  const open = (before?: Opened): Opened => {
+    const storage = before?.storage ?? openSqliteStorage(join(folder, 'gate.db'));
+    const sessionsInUse = before?.sessionsInUse ?? createSessionsInUse();
     const endpoint = createMcpEndpoint({
       source: createNotesServer({ notes: createMemoryNotes(), now }),
       scopeRules: notesScopeRules,
@@ -149,6 +158,7 @@ export async function startGate({
       sessionLimits: defaultSessionLimits,
       principalLimits: { maxCallsPerPrincipal: 1000, maxStreamsPerPrincipal: 16 },
       store: wrapStore(storage.mcpSessions),
+      sessionsInUse,
       access,
       seal: createTextSeal(box),
       streamAfterMs: 30,
@@ -156,7 +166,7 @@ export async function startGate({
       logger: createLogger('silent'),
       ...options,
     });
-    return { storage, endpoint };
+    return { storage, sessionsInUse, endpoint };
   };
   let opened = open();
 
@@ -250,6 +260,11 @@ export async function startGate({
       await storage.close();
       // Clients learn of it in a moment of their own.
       await sleep(20);
+    },
+    replace(patienceMs) {
+      const { endpoint } = opened;
+      opened = open(opened);
+      return endpoint.close(patienceMs);
     },
     revoke(token) {
       tokens.delete(token);
