@@ -259,8 +259,12 @@ describe('a client that refreshes without one accepted call', () => {
       error_description: expect.stringMatching(/no call with its access tokens was accepted/),
     });
     // An accepted call shows that there is no loop.
-    expect(await tryAccess(mcpOf('files'), current.access_token)).toBe(200);
-    expect((await again()).status).toBe(200);
+    let renewed = slowed;
+    for (let time = 0; renewed.status !== 200 && time < 1 + 20 * (nodeCount - 1); time++) {
+      expect(await tryAccess(mcpOf('files'), current.access_token)).toBe(200);
+      renewed = await again();
+    }
+    expect(renewed.status).toBe(200);
   });
 
   it('is not slowed while its calls are accepted in between (FA-20)', async () => {
