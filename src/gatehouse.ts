@@ -9,7 +9,7 @@ import {
   createLimiters,
   createTolerances,
 } from './authorization-server/index.ts';
-import { endInOrder } from './collections/closing.ts';
+import { allEnded, endInOrder } from './collections/closing.ts';
 import {
   checkNoProxyDemanded,
   composeAuthorizationServer,
@@ -189,7 +189,7 @@ async function composeGatehouse(
       const parts = [cluster, accessWatch, entered, objects, bond, limiters, recording, auditTrail];
       await endInOrder([
         stopUpkeep,
-        () => routes.close(patienceMs),
+        () => allEnded([routes.close(patienceMs), cluster.drain(patienceMs)]),
         ...parts.map((part) => () => part.close()),
         () => logger.info('the server has stopped'),
         endTelemetry,

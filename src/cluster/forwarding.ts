@@ -63,6 +63,12 @@ const taskMs = 2_000;
  */
 const idleMs = 30_000;
 
+/** Maximum time in which responses that are under way reach another node after the port was closed, in milliseconds. */
+const lingerMs = 1_000;
+
+/** Pause between two looks for connections that have become idle since the port was closed, in milliseconds. */
+const idleLookMs = 50;
+
 /** Returns the key that nodes of an installation share. @param secret one that all nodes have and that never changes */
 export function deriveNodeKey(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'gatehouse node to node', 32));
@@ -86,7 +92,45 @@ export interface NodePort {
     isFor: (nodeId: string) => boolean,
     endIdleSession: (key: string) => Promise<boolean>,
   ): void;
-  close(): void;
+  /** Resolves when no forwarded request runs here. @param patienceMs maximum wait, in milliseconds */
+  drain(patienceMs: number): Promise<void>;
+  /** Accepts no further connections, and cuts those on which a response takes longer than a second. */
+  close(): Promise<void>;
+}
+
+/** The requests that run, by their responses. */
+interface RunningRequests {
+  /** Adds a request until its response has closed. */
+  add(response: ServerResponse): void;
+  /** Waits no longer for a request. */
+  remove(response: ServerResponse): void;
+  /** Resolves when none runs. @param patienceMs maximum wait, in milliseconds */
+  whenNoneRuns(patienceMs: number): Promise<void>;
+}
+
+function createRunningRequests(): RunningRequests {
+  const running = new Set<ServerResponse>();
+  const waiting = new Set<() => void>();
+  function remove(response: ServerResponse): void {
+    running.delete(response);
+    if (running.size === 0) for (const resolve of waiting) resolve();
+  }
+  return {
+    add(response) {
+      running.add(response);
+      response.once('close', () => remove(response));
+    },
+    remove,
+    async whenNoneRuns(patienceMs) {
+      if (running.size === 0 || patienceMs <= 0) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      const patience = setTimeout(resolve, patienceMs);
+      await promise;
+      clearTimeout(patience);
+      waiting.delete(resolve);
+    },
+  };
 }
 
 /**
@@ -108,6 +152,7 @@ export async function openNodePort({
     pskCallback: (_socket: TLSSocket, named: string) => (named === identity ? key : null),
   });
   server.keepAliveTimeout = 2 * idleMs;
+  const running = createRunningRequests();
   const forwarded = new WeakSet<IncomingMessage>();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, host, resolve);
@@ -120,6 +165,7 @@ export async function openNodePort({
     isJudged: (request) => forwarded.has(request) && request.headers[own.judged] !== undefined,
     serve(listener, isFor, endIdleSession) {
       server.on('request', (request, response) => {
+        running.add(response);
         const task = request.headers[own.task];
         if (!isFor(String(request.headers[own.node]))) answerUnavailable(response);
         else if (task === undefined) {
@@ -132,8 +178,15 @@ export async function openNodePort({
           );
       });
     },
-    close() {
-      server.close();
+    drain: running.whenNoneRuns,
+    async close() {
+      const { promise: closed, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      const idle = setInterval(() => server.closeIdleConnections(), idleLookMs);
+      const cut = setTimeout(resolve, lingerMs);
+      await closed;
+      clearInterval(idle);
+      clearTimeout(cut);
       server.closeAllConnections();
     },
   };
@@ -176,6 +229,13 @@ export interface Forwarding {
    * @returns false also if the node cannot say so in time
    */
   endIdleSession(nodeId: string, key: string): Promise<boolean>;
+  /**
+   * Ends the open event streams, so that their clients connect to another node, and resolves when no other forwarded
+   * request runs.
+   * @param patienceMs maximum wait, in milliseconds
+   */
+  drain(patienceMs: number): Promise<void>;
+  /** Cuts the requests that still run. */
   close(): void;
 }
 
@@ -194,6 +254,9 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     checkServerIdentity: () => undefined,
   });
 
+  const running = createRunningRequests();
+  /** Functions that end the open event streams, which have no call to wait for. */
+  const streamEnders = new Set<() => void>();
   let searches = 0;
 
   function open(
@@ -212,6 +275,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
   ): void {
     // The client may have left while the node was looked for.
     if (response.destroyed) return;
+    running.add(response);
     const outgoing = open(to, {
       method: incoming.method,
       path: incoming.url,
@@ -276,6 +340,14 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       ]);
       response.flushHeaders();
       pipeline(answer, response, () => undefined);
+      if (incoming.method !== 'GET' || !isEventStream(answer)) return;
+      const end = (): void => {
+        answer.unpipe(response);
+        response.end(() => outgoing.destroy());
+      };
+      running.remove(response);
+      streamEnders.add(end);
+      response.once('close', () => streamEnders.delete(end));
     });
     // A client that is gone ends the request at the other node as well.
     response.once('close', () => {
@@ -351,6 +423,10 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
         outgoing.end();
       }).finally(() => clearTimeout(late));
     },
+    async drain(patienceMs) {
+      for (const end of streamEnders) end();
+      await running.whenNoneRuns(patienceMs);
+    },
     close: () => agent.destroy(),
   };
 }
@@ -363,6 +439,10 @@ interface Forwarded {
   body?: Buffer | undefined;
   /** True if this node has counted the request and recorded its proof. */
   isJudged?: boolean;
+}
+
+function isEventStream({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
 /** Returns the end-to-end headers of a message, in their order and spelling. */

@@ -76,6 +76,11 @@ export interface Cluster extends ReloadRelay {
    * @param routes the present ones; undefined if the config file could not be used
    */
   showReload(routes: Settings['routes'] | undefined): void;
+  /**
+   * Ends forwarded event streams, and resolves when no other forwarded request runs, from here or to here.
+   * @param patienceMs maximum wait, in milliseconds; 0 by default
+   */
+  drain(patienceMs?: number): Promise<void>;
   /** Gives up all sessions, and leaves the other nodes. On SQLite no server may start beside it before the storage is closed. */
   close(): Promise<void>;
   /** Closes it before it has served anything: another server may start at once. */
@@ -99,7 +104,7 @@ export async function composeCluster(parts: ClusterParts): Promise<Cluster> {
     nodePort = await openNodePort({ host, port, key });
     return await join({ ...parts, bus, nodePort, key, reachedAt, endServing });
   } catch (error) {
-    nodePort?.close();
+    await nodePort?.close();
     endServing();
     throw error;
   }
@@ -126,6 +131,7 @@ async function composeAlone(parts: ClusterParts): Promise<Cluster> {
     showReload: () => undefined,
     reloadOthers: async () => [],
     onReload: () => () => undefined,
+    drain: async () => undefined,
     close,
     async abandon() {
       await close();
@@ -202,7 +208,7 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       .leave()
       .catch((error: unknown) => logger.warn({ err: error }, 'this node could not give up its sessions'));
     // Last: whoever meets the closed port finds out that the node has left, and so has run nothing of the request.
-    nodePort.close();
+    await nodePort.close();
   }
   return {
     peers: {
@@ -234,6 +240,9 @@ async function join(parts: JoiningParts): Promise<Cluster> {
       else node.show({ refusesFile: false, settingsHash: hashSettings({ ...settings, routes }, keys) });
     },
     ...relayReloads(bus, node, logger),
+    async drain(patienceMs = 0) {
+      await Promise.all([forwarding.drain(patienceMs), nodePort.drain(patienceMs)]);
+    },
     close,
     async abandon() {
       await close();

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
@@ -197,7 +203,7 @@ describe('a request', () => {
 
   it('for a node that cannot be reached is answered with 503, and its owner is asked for again', async () => {
     const other = await openPort((_request, response) => response.end());
-    other.close();
+    await other.close();
     const { url, warnings, forgotten } = await startPublic(other.port);
     const response = await fetch(url, { headers: elsewhere });
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
@@ -296,6 +302,72 @@ describe('a request that was judged here', () => {
   });
 });
 
+describe('a node that stops', () => {
+  it('waits for the requests that it forwards, and cuts them after its patience', async () => {
+    const held: ServerResponse[] = [];
+    const other = await openPort((_request, response) => void held.push(response));
+    const { url, forwarding } = await startPublic(other.port);
+    const post = (): Promise<Response> => fetch(url, { method: 'POST', headers: elsewhere, body: 'x' });
+    const running = post();
+    await expect.poll(() => held.length).toBe(1);
+    const ends: string[] = [];
+    const drained = forwarding.drain(60_000).then(() => ends.push('drained'));
+    await forwarding.drain(20);
+    expect(ends).toEqual([]);
+    held[0]?.end('served there');
+    expect(await (await running).text()).toBe('served there');
+    await drained;
+
+    const cut = post();
+    await expect.poll(() => held.length).toBe(2);
+    await forwarding.drain(20);
+    forwarding.close();
+    expect((await cut).status).toBe(502);
+  });
+
+  it('ends the event streams that it forwards at once, and not by a broken connection', async () => {
+    let isGone = false;
+    const other = await openPort((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: first\n\n');
+      response.on('close', () => {
+        isGone = true;
+      });
+    });
+    const { url, forwarding } = await startPublic(other.port);
+    const stream = await fetch(url, { headers: elsewhere });
+    await forwarding.drain(60_000);
+    expect(await stream.text()).toBe('data: first\n\n');
+    await expect.poll(() => isGone).toBe(true);
+  });
+
+  it('waits for a response that flows through another node to a slow client, and cuts it after its patience', async () => {
+    const length = 50_000_000;
+    const ended: boolean[] = [];
+    const other = await openPort((_request, response) => {
+      response.on('close', () => ended.push(response.writableFinished));
+      response.end(Buffer.alloc(length));
+    });
+    const { url } = await startPublic(other.port);
+    /** Returns a response of which nothing is read yet. */
+    const ask = async (): Promise<IncomingMessage> => {
+      const asked = request(url, { headers: elsewhere }).end();
+      return new Promise((resolve) => asked.once('response', resolve));
+    };
+    const slow = await ask();
+    await other.drain(20);
+    expect(ended).toEqual([]);
+    const drained = other.drain(60_000);
+    expect(await textOf(slow)).toHaveLength(length);
+    await drained;
+    expect(ended).toEqual([true]);
+
+    await ask();
+    await other.close();
+    await expect.poll(() => ended).toEqual([true, false]);
+  });
+});
+
 describe('the body of a request', () => {
   /** Sends bytes to a public port, and gives what came back within half a second. */
   async function send(url: string, text: string): Promise<string> {
@@ -388,7 +460,7 @@ describe('the port for other nodes', () => {
     const { forwarding } = await startPublic(nodePort.port);
     expect(await forwarding.endIdleSession('other', 'idle')).toBe(true);
     expect(await forwarding.endIdleSession('other', 'busy')).toBe(false);
-    nodePort.close();
+    await nodePort.close();
     expect(await forwarding.endIdleSession('other', 'idle')).toBe(false);
     const alone = await startPublic(nodePort.port, { find: async () => undefined });
     expect(await alone.forwarding.endIdleSession('other', 'idle')).toBe(false);

@@ -148,8 +148,10 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
     ...data,
     async stop(patienceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
+      if (patienceMs) server.closeIdleConnections();
+      else server.closeAllConnections();
       await Promise.all(nodes.map((node) => node.close(patienceMs)));
+      server.closeAllConnections();
       await closed;
       await Promise.all(states.map(({ storage }) => storage.close()));
       if (given === undefined) await rm(folder, { recursive: true, force: true });

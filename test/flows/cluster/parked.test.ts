@@ -23,7 +23,8 @@ function createWaitingServer(seen: { ran: number; cancelled: number }): McpServe
     const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } };
     const { content } = await waiting.server.elicitInput({ message: 'Your name?', requestedSchema });
     const name = String(content?.name);
-    if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 20_000).unref());
+    const ms = { slow: 20_000, unhurried: 2_000 }[name] ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, ms).unref());
     isAnswered = true;
     return { content: [{ type: 'text', text: `hello ${name}` }] };
   });
@@ -111,6 +112,17 @@ describe('a call of 2026-07-28 that waits for input at one node', () => {
     expect([waiting.status, seen.cancelled]).toEqual([200, 0]);
     leaving.abort();
     await expect.poll(() => seen.cancelled).toBe(1);
+  });
+
+  it('runs to its end also if the node that forwards the input stops meanwhile', async () => {
+    const { two, seen, call, resultOf, inputFor } = await start();
+    const asked = await resultOf(await call(0));
+    const waiting = await call(1, inputFor(asked, 'unhurried'));
+    const stopped = two.nodes[1]?.stop(60_000);
+    const done = await resultOf(waiting);
+    expect(done.content).toEqual([{ type: 'text', text: 'hello unhurried' }]);
+    expect(seen).toEqual({ ran: 1, cancelled: 0 });
+    await stopped;
   });
 
   it('is gone with its node, and the client is told to send it again', async () => {

@@ -132,6 +132,28 @@ describe('a session of two nodes', () => {
     await running.rest();
     await stopped;
   });
+
+  it('gets the result of its call also if the node that forwards it stops meanwhile, and its own stream ends at once', async () => {
+    const two = await startTwo();
+    two.balancer.only(portOf(two, 0));
+    const session = await openSession(two);
+    two.balancer.only(portOf(two, 1));
+    const own = await session.listen();
+    const running = await session.postForStream(
+      toolCall(1, 'slow', { label: 'forwarded', ms: 3_000 }, { progressToken: 1 }),
+    );
+    await running.until(({ method }) => method === 'notifications/progress');
+    let isStopped = false;
+    const stopped = two.nodes[1]?.stop(60_000).then(() => {
+      isStopped = true;
+    });
+    await own.rest();
+    expect([own.broke(), isStopped]).toEqual([false, false]);
+    expect((await running.until(({ id }) => id === 1)).message?.result).toMatchObject({
+      content: [{ text: 'forwarded' }],
+    });
+    await stopped;
+  });
 });
 
 describe('a session that two nodes restore at once', () => {
