@@ -1,5 +1,6 @@
 import { hash, hkdfSync } from 'node:crypto';
 import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
@@ -274,7 +275,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     unreachable: () => void = () => undefined,
   ): void {
     // The client may have left while the node was looked for.
-    if (response.destroyed) return;
+    if (response.destroyed || http2StreamOf(response)?.destroyed) return;
     running.add(response);
     const outgoing = open(to, {
       method: incoming.method,
@@ -323,7 +324,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       // The other node answered before it had read the body, and closed the connection: its response goes on.
       if (isAnswered && !isLost) return;
       if (response.headersSent || response.destroyed) {
-        response.destroy();
+        response.destroy(error);
         return;
       }
       unreachable();
@@ -334,10 +335,10 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     outgoing.on('error', (error) => void fail(error));
     outgoing.once('response', (answer) => {
       isAnswered = true;
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
-        ...forwardedHeaders(answer),
-        ...lengthOf(answer),
-      ]);
+      const status = answer.statusCode ?? 502;
+      const headers = [...forwardedHeaders(answer), ...lengthOf(answer)];
+      if (http2StreamOf(response)) response.writeHead(status, headers);
+      else response.writeHead(status, answer.statusMessage, headers);
       response.flushHeaders();
       pipeline(answer, response, () => undefined);
       if (incoming.method !== 'GET' || !isEventStream(answer)) return;
@@ -362,6 +363,13 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       outgoing.flushHeaders();
       incoming.pipe(outgoing);
     } else outgoing.end();
+  }
+
+  /** Ends a request that could not be sent. */
+  function giveUp(response: ServerResponse, error: unknown): void {
+    logger.warn({ err: error }, 'a request could not be forwarded');
+    if (response.headersSent) response.destroy();
+    else answerUnavailable(response);
   }
 
   /** Looks for a node, with a bound on how many are looked for at once. @throws if nobody can say */
@@ -390,14 +398,16 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
           'key' in session
             ? node.ownerOf(session.key, hash('sha256', authorization))
             : node.find(session.nodeId);
-        search(find).then(
-          (owner) => {
-            if (!owner) return listener(incoming, response);
-            const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);
-            forward(owner, { incoming, response }, forgetOwner);
-          },
-          () => answerUnavailable(response),
-        );
+        search(find)
+          .then(
+            (owner) => {
+              if (!owner) return listener(incoming, response);
+              const forgetOwner = (): void => ('key' in session ? node.forgetOwner(session.key) : undefined);
+              forward(owner, { incoming, response }, forgetOwner);
+            },
+            () => answerUnavailable(response),
+          )
+          .catch((error: unknown) => giveUp(response, error));
       };
     },
     async forwardJudged(nodeId, incoming, response, body) {
@@ -405,8 +415,15 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       const to = isForwarded(incoming)
         ? undefined
         : await search(() => node.find(nodeId)).catch(() => undefined);
-      if (to) forward(to, { incoming, response, body, isJudged: true });
-      else answerUnavailable(response);
+      if (!to) {
+        answerUnavailable(response);
+        return;
+      }
+      try {
+        forward(to, { incoming, response, body, isJudged: true });
+      } catch (error) {
+        giveUp(response, error);
+      }
     },
     async endIdleSession(nodeId, key) {
       const to = await search(() => node.find(nodeId)).catch(() => undefined);
@@ -441,34 +458,49 @@ interface Forwarded {
   isJudged?: boolean;
 }
 
+/** Returns the stream of a message over HTTP/2; undefined over HTTP/1.1. */
+function http2StreamOf(message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined {
+  return (message as { stream?: ServerHttp2Stream }).stream;
+}
+
 function isEventStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true;
 }
 
-/** Returns the end-to-end headers of a message, in their order and spelling. */
+/**
+ * Returns the end-to-end headers of a message, in their order and spelling. Over HTTP/2, `Host` is the `:authority` (RFC
+ * 9113 section 8.3.1).
+ */
 function forwardedHeaders({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = String(headers.connection ?? '')
     .toLowerCase()
     .split(',')
     .map((name) => name.trim());
-  const forwarded: string[] = [];
+  const authority = headers[':authority'];
+  const forwarded = typeof authority === 'string' ? ['Host', authority] : [];
+  const hasHost = forwarded.length > 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (name.startsWith(':') || (hasHost && name === 'host')) continue;
     if (dropped.has(name) || (named.includes(name) && !kept.has(name))) continue;
     forwarded.push(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   }
   return forwarded;
 }
 
-/** Returns whether a request has a body (RFC 9112 section 6). */
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** Returns whether a request has a body (RFC 9112 section 6, RFC 9113 section 8.1). */
+function hasBody(incoming: IncomingMessage): boolean {
+  const { 'transfer-encoding': encoding, 'content-length': length } = incoming.headers;
+  if (encoding !== undefined) return true;
+  if (length !== undefined) return Number(length) > 0;
+  return http2StreamOf(incoming)?.endAfterHeaders === false;
 }
 
 /** Refuses a request whose method has no body here, if it has one. @returns whether it did */
 function refuseBody(incoming: IncomingMessage, response: ServerResponse): boolean {
   if (!hasBody(incoming) || !bodiless.has(incoming.method ?? '')) return false;
-  response.writeHead(400, { 'Content-Type': 'application/json', Connection: 'close' });
+  const closing = http2StreamOf(incoming) ? {} : { Connection: 'close' };
+  response.writeHead(400, { 'Content-Type': 'application/json', ...closing });
   response.end(
     `{"error":"invalid_request","error_description":"A ${incoming.method} request here has no body."}`,
   );

@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   type RequestListener,
   request,
   type ServerResponse,
 } from 'node:http';
+import {
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  createServer as createHttp2Server,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
@@ -28,8 +37,8 @@ async function openPort(listener: RequestListener, idle: readonly string[] = [])
   return nodePort;
 }
 
-/** A public port that forwards requests with a session to a node at a port. */
-async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
+/** A public port that forwards requests with a session to a node at a port. @param create creates its server */
+async function startPublic(to: number, more: Partial<ClusterNode> = {}, create = createServer) {
   const warnings: unknown[] = [];
   const forgotten: string[] = [];
   const owner = { id: 'other', address: `127.0.0.1:${to}`, version: '1', startedAt: 1, ...settled };
@@ -51,7 +60,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
     findClientAddress: () => '203.0.113.7',
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
   });
-  const server = createServer(
+  const server = create(
     forwarding.wrap(async (incoming, response) => {
       const to = incoming.headers['x-test-to'];
       if (to === undefined) response.end('served here');
@@ -65,7 +74,7 @@ async function startPublic(to: number, more: Partial<ClusterNode> = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
-    server.closeAllConnections();
+    server.closeAllConnections?.();
     forwarding.close();
   });
   const { port } = server.address() as AddressInfo;
@@ -212,6 +221,15 @@ describe('a request', () => {
     expect(forgotten).toEqual(['elsewhere']);
   });
 
+  it('that cannot be sent is answered with 503', async () => {
+    const owner = { id: 'other', address: '127.0.0.1:99999', version: '1', startedAt: 1, ...settled };
+    const { url } = await startPublic(0, { ownerOf: async () => owner, find: async () => owner });
+    for (const headers of [elsewhere, { 'x-test-to': 'other' }]) {
+      const response = await fetch(url, { method: 'POST', headers, body: 'x' });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    }
+  });
+
   it('is cut if the other node breaks off, so that no half of a response looks whole', async () => {
     const other = await openPort((_request, response) => {
       response.writeHead(200, { 'Content-Length': '100' });
@@ -299,6 +317,78 @@ describe('a request that was judged here', () => {
     await response.body?.getReader().read();
     aborting.abort();
     await expect.poll(() => goneAt, { timeout: 2_000 }).toBeGreaterThan(0);
+  });
+});
+
+describe('a request over HTTP/2', () => {
+  const startHttp2 = (to: number) => startPublic(to, {}, createHttp2Server as unknown as typeof createServer);
+
+  /** Sends a request over HTTP/2. @param body sent after the headers, without a length */
+  function send(url: string, headers: OutgoingHttpHeaders, body?: string): ClientHttp2Stream {
+    const session = connectHttp2(url);
+    onTestFinished(() => session.destroy());
+    const stream = session.request(headers, { endStream: body === undefined });
+    if (body !== undefined) stream.end(body);
+    return stream;
+  }
+
+  async function read(stream: ClientHttp2Stream) {
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    let text = '';
+    for await (const chunk of stream) text += String(chunk);
+    return { status: headers[':status'], headers, text };
+  }
+
+  it('goes to the other node with its body and host, and its response comes back', async () => {
+    const seen: unknown[] = [];
+    const other = await openPort(async (incoming, response) => {
+      const { method, url, headers } = incoming;
+      seen.push([method, url, headers.host, headers.cookie, await textOf(incoming)]);
+      response.writeHead(200, { 'X-One': ['a', 'b'], 'Keep-Alive': 'timeout=5', Connection: 'keep-alive' });
+      response.end('served there');
+    });
+    const { url } = await startHttp2(other.port);
+    const { host } = new URL(url);
+    const named = { ':authority': host, host: 'elsewhere' };
+    const path = { ':method': 'POST', ':path': '/mcp?a=1', ...named, cookie: ['a=1', 'b=2'] };
+    for (const headers of [elsewhere, { authorization: 'Bearer t', 'x-test-to': 'other' }]) {
+      const response = await read(send(url, { ...path, ...headers }, 'a body'));
+      expect(response).toMatchObject({ status: 200, headers: { 'x-one': 'a, b' }, text: 'served there' });
+      expect(response.headers).not.toHaveProperty('connection');
+    }
+    const { text } = await read(send(url, { ...elsewhere, ':path': '/mcp?a=1' }));
+    expect(text).toBe('served there');
+    expect(seen).toEqual([
+      ...[1, 2].map(() => ['POST', '/mcp?a=1', host, 'a=1; b=2', 'a body']),
+      ['GET', '/mcp?a=1', host, undefined, ''],
+    ]);
+  });
+
+  it('is refused if its method has no body, but it has one (T-131)', async () => {
+    let served = 0;
+    const other = await openPort(() => void served++);
+    const { url } = await startHttp2(other.port);
+    expect(await read(send(url, { ...elsewhere, ':method': 'DELETE' }, 'a body'))).toMatchObject({
+      status: 400,
+    });
+    expect(served).toBe(0);
+  });
+
+  it('is cut if the other node breaks off, and ends there when its client is gone', async () => {
+    const ends: string[] = [];
+    const other = await openPort((incoming, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.on('close', () => ends.push(String(incoming.url)));
+      response.write('data: first\n\n', () => {
+        if (incoming.url === '/breaks') response.destroy();
+      });
+    });
+    const { url } = await startHttp2(other.port);
+    await expect(read(send(url, { ...elsewhere, ':path': '/breaks' }))).rejects.toThrow();
+    const left = send(url, { ...elsewhere, ':path': '/left' });
+    await once(left, 'data');
+    left.close(constants.NGHTTP2_CANCEL);
+    await expect.poll(() => ends).toEqual(['/breaks', '/left']);
   });
 });
 
