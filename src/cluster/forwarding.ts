@@ -4,7 +4,8 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
+import { setBounded } from '../collections/caches.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { NodeRow } from '../storage/nodes.ts';
 import type { ClusterNode } from './node.ts';
@@ -54,6 +55,15 @@ const maxSearches = 1_000;
 
 /** Maximum time to connect to another node, in milliseconds: many requests that come at once open as many connections. */
 const connectMs = 5_000;
+
+/** Pause between two looks whether the network reaches another node for which requests run, in milliseconds. */
+const probePauseMs = 5_000;
+
+/** Maximum number of nodes whose last probe is remembered. */
+const maxProbed = 100;
+
+/** Errors of a connection that say that the network does not reach a machine. */
+const unreachableCodes: readonly unknown[] = ['EHOSTUNREACH', 'ENETUNREACH'];
 
 /** Maximum time until another node has done a task, in milliseconds. */
 const taskMs = 2_000;
@@ -246,14 +256,13 @@ export interface Forwarding {
  */
 export function forwardSessions(options: ForwardingOptions): Forwarding {
   const { node, key, isForwarded, sessionOf, findClientAddress, logger } = options;
-  const agent = new Agent({
+  const client = {
     ...tls,
-    keepAlive: true,
-    timeout: idleMs,
     pskCallback: () => ({ psk: key, identity }),
     // There is no certificate: who has the key is a node.
     checkServerIdentity: () => undefined,
-  });
+  };
+  const agent = new Agent({ ...client, keepAlive: true, timeout: idleMs });
 
   const running = createRunningRequests();
   /** Functions that end the open event streams, which have no call to wait for. */
@@ -264,8 +273,35 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     { address }: NodeRow,
     asked: Pick<RequestOptions, 'method' | 'path' | 'headers'>,
   ): ClientRequest {
-    const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
-    return request({ ...tls, agent, host, port, ...asked, setHost: false });
+    return request({ ...tls, agent, ...parseAddress(address), ...asked, setHost: false });
+  }
+
+  /** The last probe of each node, by its address. */
+  const probes = new Map<string, { at: number; isReachable: Promise<boolean> }>();
+
+  /** Returns whether the network reaches a node. If it drops packets silently, it breaks no connection for a long time. */
+  function isReachable({ address }: NodeRow): Promise<boolean> {
+    const last = probes.get(address);
+    if (last && performance.now() - last.at < probePauseMs) return last.isReachable;
+    const probe = { at: performance.now(), isReachable: tryConnection(address) };
+    setBounded(probes, address, probe, maxProbed);
+    return probe.isReachable;
+  }
+
+  async function tryConnection(address: string): Promise<boolean> {
+    const { promise: outcome, resolve } = Promise.withResolvers<boolean>();
+    const { host, port } = parseAddress(address);
+    const socket = connect({ ...client, host, port: Number(port) }, () => resolve(true));
+    // A port that refuses the connection was reached: the database says whether its node is alive.
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(!unreachableCodes.includes(code)));
+    // If this process was paused, the connection may be older than the time that has passed.
+    const late = setTimeout(() => setImmediate(resolve, false), connectMs);
+    const isOpen = await outcome;
+    clearTimeout(late);
+    socket.destroy();
+    // Later requests try connections of their own, and so get 503.
+    if (!isOpen) for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
+    return isOpen;
   }
 
   /** @param unreachable called if the other node cannot be reached */
@@ -303,9 +339,9 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     const watching = setInterval(async () => {
       // While the database does not answer, the own lease says for how long it may stay so.
       const isAlive = await node.find(to.id).then(Boolean, () => node.isCurrent());
-      if (isAlive) return;
+      if (isAlive && (await isReachable(to))) return;
       isLost = true;
-      outgoing.destroy(new Error('the node is not alive any more'));
+      outgoing.destroy(new Error(`the node ${isAlive ? 'cannot be reached' : 'is not alive'} any more`));
     }, aliveMs);
     /** Returns whether the other node may have run what it was sent. One that has left had ended all requests before. */
     const mayHaveRun = async (): Promise<boolean> =>
@@ -456,6 +492,12 @@ interface Forwarded {
   body?: Buffer | undefined;
   /** True if this node has counted the request and recorded its proof. */
   isJudged?: boolean;
+}
+
+/** Parses the address of a node. */
+function parseAddress(address: string): { host: string; port: string } {
+  const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+  return { host, port };
 }
 
 /** Returns the stream of a message over HTTP/2; undefined over HTTP/1.1. */

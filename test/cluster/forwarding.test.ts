@@ -18,9 +18,10 @@ import {
 import { type AddressInfo, connect as connectPlain } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deriveNodeKey, forwardSessions, type NodePort, openNodePort } from '../../src/cluster/forwarding.ts';
 import type { ClusterNode } from '../../src/cluster/node.ts';
+import { startTcpRelay } from '../flows/cluster/support/partition.ts';
 import { settled } from '../storage/contract/nodes.ts';
 
 const key = deriveNodeKey('a key that both have');
@@ -238,6 +239,46 @@ describe('a request', () => {
     const { url } = await startPublic(other.port);
     const response = await fetch(url, { headers: elsewhere });
     await expect(response.text()).rejects.toThrow();
+  });
+
+  it('ends if the network silently drops all packets between the nodes, and a later one gets 503', async () => {
+    const held: ServerResponse[] = [];
+    const other = await openPort(({ method }, response) =>
+      method === 'POST' ? void held.push(response) : response.end(),
+    );
+    let connections = 0;
+    other.server.on('secureConnection', () => connections++);
+    const relay = await startTcpRelay('127.0.0.1', other.port);
+    onTestFinished(() => relay.close());
+    const { url } = await startPublic(relay.port);
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
+    onTestFinished(() => void vi.useRealTimers());
+    const post = (): Promise<Response> => fetch(url, { method: 'POST', headers: elsewhere });
+    const running = post();
+    let isRunning = true;
+    void running.then(() => {
+      isRunning = false;
+    });
+    await expect.poll(() => held.length).toBe(1);
+    // Leaves a connection that a later request could use.
+    await (await fetch(url, { headers: elsewhere })).text();
+
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect.poll(() => connections).toBe(3);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await expect.poll(() => connections).toBe(4);
+    expect(isRunning).toBe(true);
+
+    relay.setCut(true);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect((await running).status).toBe(502);
+    const timers = vi.getTimerCount();
+    const later = post();
+    await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(timers);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect((await later).status).toBe(503);
   });
 
   it('for a session is refused while this node is cut off, or nobody can say who serves it', async () => {

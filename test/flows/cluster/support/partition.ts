@@ -18,8 +18,8 @@ function run(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { encoding: 'utf8' }).status === 0;
 }
 
-/** A relay of TCP connections. It drops everything silently while it is cut. */
-async function startTcpRelay(
+/** Starts a relay of TCP connections. It drops everything silently while it is cut. */
+export async function startTcpRelay(
   host: string,
   port: number,
 ): Promise<{ port: number; setCut(is: boolean): void; close(): void }> {
