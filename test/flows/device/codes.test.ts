@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { approveDevice, askForCode, claim, enterCode, poll, registerDevice } from './subject.ts';
 
@@ -50,8 +51,10 @@ describe('a form with a code', () => {
 describe('a device that polls', () => {
   it('is told to slow down where it comes too soon, and gets its token all the same (RFC 8628 section 3.5)', async () => {
     const waiting = await askForCode(gatehouse, client);
-    expect(await errorOf(waiting)).toBe('authorization_pending');
-    expect(await errorOf(waiting)).toBe('slow_down');
+    const errors = [await errorOf(waiting)];
+    // Each node counts for itself.
+    while (errors.length <= nodeCount) errors.push(await errorOf(waiting));
+    expect([errors[0], errors.includes('slow_down')]).toEqual(['authorization_pending', true]);
     await approveDevice(waiting);
     expect((await poll(gatehouse.url, waiting)).status).toBe(200);
   });

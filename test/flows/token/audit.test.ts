@@ -12,6 +12,7 @@ import {
   refresh,
   register,
 } from '../../support/oauth.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { generousLimits, obtainCode } from './subject.ts';
 
@@ -121,7 +122,8 @@ describe('the audit log', () => {
     await Promise.all(Array.from({ length: 20 }, () => redeem(gatehouse.url, flow, code)));
     const refused = linesOf('token.refused', flow.clientId).map(({ reason }) => reason);
     expect(refused).toHaveLength(19);
-    expect(refused).toContain('another request used it up at the same moment');
+    // The second node may find all of them used up already.
+    if (nodeCount === 1) expect(refused).toContain('another request used it up at the same moment');
     expect(refused.filter((reason) => typeof reason !== 'string')).toEqual([]);
   });
 
