@@ -81,7 +81,9 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
   let node: Pick<ClusterNode, 'id' | 'hasOthers' | 'onBack'> | undefined;
   /** Pending messages by their JSON, with the time when the first of the equal ones was posted. */
   let pending = new Map<string, number>();
-  let hasGap = false;
+  /** Time from which a gap may be posted, of `performance.now()`; undefined if there is none. */
+  let gapDueAt: number | undefined;
+  let gapTimer: NodeJS.Timeout | undefined;
   let number = 0;
   let secondEndsAt = 0;
   let inSecond = 0;
@@ -112,8 +114,7 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       posting = postPending().then(
         () => {
           posting = undefined;
-          if (pending.size > 0) postLater(batchMs);
-          else if (hasGap) postGapLater();
+          if (pending.size > 0 || isGapDue()) postLater(batchMs);
         },
         (error: unknown) => {
           posting = undefined;
@@ -125,16 +126,27 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
     postTimer.unref();
   }
 
-  /** Posts a gap at the end of the second, in which nothing else has room: it makes others forget and list everything. */
+  /** Posts a gap once in a second: it makes others forget and list everything. */
   function postGapLater(): void {
-    postLater(Math.max(batchMs, secondEndsAt - performance.now()));
+    gapDueAt ??= secondEndsAt;
+    gapTimer ??= setTimeout(
+      () => {
+        gapTimer = undefined;
+        postLater(0);
+      },
+      Math.ceil(gapDueAt - performance.now()) + 1,
+    ).unref();
+  }
+
+  function isGapDue(): boolean {
+    return gapDueAt !== undefined && (isClosed || performance.now() >= gapDueAt);
   }
 
   /** A batch that could not be written, with its time; it keeps its number. */
   let unwritten: { batch: MessageBatch; sealedAt: number } | undefined;
 
   async function postPending(): Promise<void> {
-    if (!node) return;
+    if (!node || (!unwritten && pending.size === 0 && !isGapDue())) return;
     const now = performance.now();
     unwritten ??= takePending(node.id, now);
     // A node that joins later begins with nothing that could be stale.
@@ -153,10 +165,9 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       const [kind, about, data] = JSON.parse(text) as Message;
       return [kind, about, data, Math.max(0, Math.round(now - at))] as const;
     });
-    const isGapDue = hasGap && (isClosed || now >= secondEndsAt);
-    const batch = { from, number: ++number, messages, hasGap: isGapDue };
+    const batch = { from, number: ++number, messages, hasGap: isGapDue() };
     pending = new Map();
-    if (isGapDue) hasGap = false;
+    if (batch.hasGap) gapDueAt = undefined;
     return { batch, sealedAt: now };
   }
 
@@ -223,10 +234,8 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       if (!node || isClosed) return;
       const text = JSON.stringify(message);
       if (pending.has(text)) return;
-      if (!hasRoom() || Buffer.byteLength(text) > maxMessageBytes) {
-        hasGap = true;
-        postGapLater();
-      } else {
+      if (!hasRoom() || Buffer.byteLength(text) > maxMessageBytes) postGapLater();
+      else {
         pending.set(text, performance.now());
         postLater(batchMs);
       }
@@ -266,12 +275,16 @@ export function createNodeBus({ store, secret, logger }: NodeBusOptions): NodeBu
       isClosed = true;
       clearInterval(pollTimer);
       clearTimeout(postTimer);
+      clearTimeout(gapTimer);
       await reading;
       await posting;
-      if (pending.size > 0 || hasGap || unwritten)
-        await postPending().catch((error: unknown) =>
-          logger.debug({ err: error }, 'the last messages to other nodes could not be written'),
-        );
+      try {
+        // One that could not be written before, and the rest.
+        await postPending();
+        await postPending();
+      } catch (error) {
+        logger.debug({ err: error }, 'the last messages to other nodes could not be written');
+      }
       node = undefined;
     },
   };
