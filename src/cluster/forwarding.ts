@@ -2,8 +2,9 @@ import { hash, hkdfSync } from 'node:crypto';
 import type { ClientRequest, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { Agent, createServer, type RequestOptions, request, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { pipeline } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { setBounded } from '../collections/caches.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -288,17 +289,31 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     return probe.isReachable;
   }
 
-  async function tryConnection(address: string): Promise<boolean> {
-    const { promise: outcome, resolve } = Promise.withResolvers<boolean>();
+  async function tryConnection(address: string, isLast = false): Promise<boolean> {
+    const { promise: outcome, resolve } = Promise.withResolvers<boolean | 'no way'>();
     const { host, port } = parseAddress(address);
     const socket = connect({ ...client, host, port: Number(port) }, () => resolve(true));
-    // A port that refuses the connection was reached: the database says whether its node is alive.
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(!unreachableCodes.includes(code)));
-    // If this process was paused, the connection may be older than the time that has passed.
-    const late = setTimeout(() => setImmediate(resolve, false), connectMs);
-    const isOpen = await outcome;
+    // A port that refuses the connection was reached: the database says whether its node is alive. So it is with a name
+    // that is not found: it says nothing of the network to the node.
+    socket.on('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(unreachableCodes.includes(code) ? 'no way' : true),
+    );
+    let late: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      // If this process was paused, the connection may be older than the time that has passed.
+      late = setTimeout(() => setImmediate(resolve, false), connectMs);
+    };
+    if (isIP(host) === 0) socket.once('lookup', wait);
+    else wait();
+    const seen = await outcome;
     clearTimeout(late);
     socket.destroy();
+    // A route may be away for a moment.
+    if (seen === 'no way' && !isLast) {
+      await sleep(aliveMs, undefined, { ref: false });
+      return tryConnection(address, true);
+    }
+    const isOpen = seen === true;
     // Later requests try connections of their own, and so get 503.
     if (!isOpen) for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
     return isOpen;
@@ -311,7 +326,7 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
     unreachable: () => void = () => undefined,
   ): void {
     // The client may have left while the node was looked for.
-    if (response.destroyed || http2StreamOf(response)?.destroyed) return;
+    if (isGone(response)) return;
     running.add(response);
     const outgoing = open(to, {
       method: incoming.method,
@@ -359,14 +374,14 @@ export function forwardSessions(options: ForwardingOptions): Forwarding {
       incoming.resume();
       // The other node answered before it had read the body, and closed the connection: its response goes on.
       if (isAnswered && !isLost) return;
-      if (response.headersSent || response.destroyed) {
+      if (response.headersSent || isGone(response)) {
         response.destroy(error);
         return;
       }
       unreachable();
       logger.warn({ err: error, node: to.id, address: to.address }, 'another node could not be reached');
       const answer = (await mayHaveRun()) ? answerBroken : answerUnavailable;
-      if (!response.headersSent && !response.destroyed) answer(response);
+      if (!response.headersSent && !isGone(response)) answer(response);
     };
     outgoing.on('error', (error) => void fail(error));
     outgoing.once('response', (answer) => {
@@ -503,6 +518,11 @@ function parseAddress(address: string): { host: string; port: string } {
 /** Returns the stream of a message over HTTP/2; undefined over HTTP/1.1. */
 function http2StreamOf(message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined {
   return (message as { stream?: ServerHttp2Stream }).stream;
+}
+
+/** Returns whether the client of a response has left. */
+function isGone(response: ServerResponse): boolean {
+  return response.destroyed || http2StreamOf(response)?.destroyed === true;
 }
 
 function isEventStream({ headers }: IncomingMessage): boolean {
