@@ -104,16 +104,20 @@ function adviceOf(error: unknown): string | undefined {
     : undefined;
 }
 
-/** Turns an error of opening a database into a fault that says what to do. */
+/** Turns an error of opening a database into a fault that says what to do; an AbortError stays as it is. */
 export function toOpeningFault(error: unknown): Error {
-  if (error instanceof StorageFault || (error as Error).name === 'KeyFileFault') return error as Error;
+  const { name } = error as Error;
+  if (error instanceof StorageFault || name === 'KeyFileFault' || name === 'AbortError')
+    return error as Error;
   const code = codeOf(error);
   const advice = refusals[code] ?? adviceOf(error);
   if (advice !== undefined) return new StorageFault(advice, { cause: error });
-  return isOutage(error)
-    ? new StorageUnreachable(
-        `PostgreSQL cannot be reached (${code || (error as Error).message}). Check host, port and TLS in the URL, and whether it runs.`,
-        { cause: error },
-      )
-    : new StorageFault(`PostgreSQL cannot be used (${code}: ${(error as Error).message}).`, { cause: error });
+  if (!isOutage(error))
+    return new StorageFault(`PostgreSQL cannot be used (${code}: ${(error as Error).message}).`, {
+      cause: error,
+    });
+  const sentence = `PostgreSQL cannot be reached (${code || (error as Error).message}). Check host, port and TLS in the URL, and whether it runs.`;
+  // Errors of Node's own, such as for a URL or a certificate that cannot be read, stay until somebody mends them.
+  const mayPass = isDatabaseError(error) && !code.startsWith('ERR_');
+  return new (mayPass ? StorageUnreachable : StorageFault)(sentence, { cause: error });
 }

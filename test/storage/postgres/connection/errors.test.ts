@@ -4,7 +4,7 @@ import {
   toOpeningFault,
   toUnavailable,
 } from '../../../../src/storage/postgres/connection/errors.ts';
-import { StorageFault, StorageUnavailable } from '../../../../src/storage/storage.ts';
+import { StorageFault, StorageUnavailable, StorageUnreachable } from '../../../../src/storage/storage.ts';
 
 const withCode = (code: string): Error => Object.assign(new Error('from the driver'), { code });
 
@@ -37,5 +37,15 @@ describe('errors of PostgreSQL', () => {
     const fault = toOpeningFault(withCode(code));
     expect(fault).toBeInstanceOf(StorageFault);
     expect(fault.message).toMatch(sentence);
+  });
+
+  it('at the start pass by themselves only if server or network may come back', () => {
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', '57P03', '53300'])
+      expect(toOpeningFault(withCode(code)), code).toBeInstanceOf(StorageUnreachable);
+    const lasting = ['ERR_INVALID_URL', 'ERR_OSSL_PEM_NO_START_LINE', '28P01', '42P01'].map(withCode);
+    for (const error of [...lasting, new Error('SASL: client password must be a string'), new TypeError('x')])
+      expect(toOpeningFault(error), error.message).not.toBeInstanceOf(StorageUnreachable);
+    const aborted = new DOMException('told to stop', 'AbortError');
+    expect(toOpeningFault(aborted)).toBe(aborted);
   });
 });
