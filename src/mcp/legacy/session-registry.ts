@@ -68,9 +68,11 @@ export interface SessionRegistry {
   /**
    * Returns a session of its own principal; all others get undefined (T-125). A session that this process does not hold is
    * restored from the storage. Each use extends its lifetime.
-   * @throws ServedElsewhere if another process has it; SessionMoves if this process stops, or its lease is over
+   * @param isForRunning true for a message to running calls, which may still run in another registry of this process
+   * @throws ServedElsewhere if another process has it; SessionMoves if this process stops, its lease is over, or the server
+   * of the session before a reload does not end
    */
-  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
+  use(id: string, authInfo: AuthInfo, isForRunning?: boolean): Promise<Session | undefined>;
   /** Ends a session for good. */
   end(session: Session): Promise<void>;
   /** Ends a session by its key in the storage, whether this process holds it or not. */
@@ -263,9 +265,13 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session;
   };
 
-  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+  const find = async (
+    id: string,
+    authInfo: AuthInfo,
+    isForRunning: boolean,
+  ): Promise<Session | undefined> => {
     if (lease && !lease.isCurrent()) throw new SessionMoves();
-    const session = held.get(id);
+    const session = held.get(id) ?? (isForRunning ? inUse.find(hashSessionId(id)) : undefined);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
     if (isStopping) throw new SessionMoves();
     // Parallel requests restore a session once. The principal is a part of the name, so that nobody waits for the
@@ -281,11 +287,11 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
    * @returns true if it has ended
    */
   const endUnused = async (key: string): Promise<boolean> => {
-    if (inUse.has(key)) return false;
+    if (inUse.find(key)?.isInUse) return false;
     const owner = await ownership?.claim(key);
     if (ownership && owner !== undefined) return ownership.endIdle(key, owner);
     // It may have been used while it was claimed.
-    if (inUse.has(key)) return false;
+    if (inUse.find(key)?.isInUse) return false;
     await endByKey(key).finally(() => ownership?.release(key));
     return true;
   };
@@ -331,7 +337,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     touchedAt = now() - 1;
     return busy.map(({ key }) => key);
   };
-  const forgetRegistry = inUse.add(noteUse, (key) => heldByKey(key)?.isInUse === true);
+  const forgetRegistry = inUse.add(noteUse, heldByKey);
   const stopListening = [
     (ownership ?? lease)?.onLost(() => {
       losses++;
@@ -422,12 +428,13 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       session.carry(conversation);
       held.set(id, session);
       for (const [message, relatedTo] of early) session.hear(message, relatedTo);
+      if (isStopping) void release(session);
       return { session, result };
     },
-    async use(id, authInfo) {
-      const session = await find(id, authInfo);
+    async use(id, authInfo, isForRunning = false) {
+      const session = await find(id, authInfo, isForRunning);
       if (!session) return undefined;
-      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
+      if (held.get(id) === session && !session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
         await end(session);
         return undefined;
       }
@@ -444,7 +451,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       isStopping = true;
       for (const { streams } of held.values()) streams.release();
       releaseQuiet();
-      draining = setInterval(releaseQuiet, drainLookMs);
+      draining ??= setInterval(releaseQuiet, drainLookMs);
     },
     async close() {
       isStopping = true;
@@ -533,37 +540,54 @@ export type NoteUse = () => Promise<readonly string[]>;
 /** The registries of this process on one storage. One of them at a time has a session, and its use counts in all. */
 export interface SessionsInUse {
   /**
-   * @param isInUse returns whether the registry has a session that is in use, by its key
+   * @param find returns a session of the registry by its key
    * @returns removes the registry again
    */
-  add(noteUse: NoteUse, isInUse: (key: string) => boolean): () => void;
+  add(noteUse: NoteUse, find: (key: string) => Session | undefined): () => void;
   /** Stores the times of use of all registries. @returns the keys of all sessions in use */
   note(): Promise<string[]>;
-  /** Returns whether a session is in use, by its key. */
-  has(key: string): boolean;
+  /** Returns a session that a registry has, by its key. */
+  find(key: string): Session | undefined;
   /**
    * Reserves a session for one registry, once no other registry has it. After a reload, two registries serve a route until
    * the calls of the old one have ended.
    * @returns ends the reservation
+   * @throws SessionMoves if another registry does not end it in time
    */
   reserve(key: string): Promise<() => void>;
 }
 
+/**
+ * Maximum wait for another registry to end a session, in milliseconds: longer than running calls get at a reload, and
+ * programs to end.
+ */
+const reserveMs = 12_000;
+
 /** Creates the list of registries, empty. */
 export function createSessionsInUse(): SessionsInUse {
-  const registries = new Map<NoteUse, (key: string) => boolean>();
+  const registries = new Map<NoteUse, (key: string) => Session | undefined>();
   const reserved = new Map<string, Promise<void>>();
   return {
-    add(noteUse, isInUse) {
-      registries.set(noteUse, isInUse);
+    add(noteUse, find) {
+      registries.set(noteUse, find);
       return () => registries.delete(noteUse);
     },
     async note() {
       return (await Promise.all([...registries.keys()].map((noteUse) => noteUse()))).flat();
     },
-    has: (key) => [...registries.values()].some((isInUse) => isInUse(key)),
+    find(key) {
+      for (const findIn of registries.values()) {
+        const session = findIn(key);
+        if (session) return session;
+      }
+      return undefined;
+    },
     async reserve(key) {
-      for (let other = reserved.get(key); other; other = reserved.get(key)) await other;
+      const until = performance.now() + reserveMs;
+      for (let other = reserved.get(key); other; other = reserved.get(key)) {
+        await endsBy(until, other);
+        if (performance.now() >= until) throw new SessionMoves();
+      }
       const { promise, resolve } = Promise.withResolvers<void>();
       reserved.set(key, promise);
       return () => {
@@ -572,4 +596,12 @@ export function createSessionsInUse(): SessionsInUse {
       };
     },
   };
+}
+
+/** Resolves when something has ended, or at a time of `performance.now()`. */
+async function endsBy(until: number, ending: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, until - performance.now());
+  await Promise.race([ending, late]);
+  clearTimeout(timer);
 }

@@ -84,7 +84,8 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     if (id === undefined) return { reason: 'session_missing' };
     let session: Session | undefined;
     try {
-      session = await sessions.use(String(id), exchange.authInfo);
+      const isForRunning = posted !== undefined && posted.messages.requests.length === 0;
+      session = await sessions.use(String(id), exchange.authInfo, isForRunning);
     } catch (error) {
       if (error instanceof NotRestored) return answerNotRestored(error, exchange, posted);
       if (error instanceof SessionMoves) return sessionMoves;

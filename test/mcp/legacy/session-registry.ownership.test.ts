@@ -231,6 +231,56 @@ describe.each(['one of several processes', 'the only process'])('at a reloaded r
     expect(await gate.call(token, session, 'ping', {}, 8)).toMatchObject({ id: 8, result: {} });
   });
 
+  it('a running call gets the input that it asked its client for', async () => {
+    const gate = await startGate({ ...installation(), source: createSlowServer().source });
+    const token = gate.issue('ann');
+    const json = initializeRequest();
+    Object.assign(json.params.capabilities, { sampling: {} });
+    const opened = await gate.send(token, { json });
+    await opened.text();
+    const session = opened.headers.get('mcp-session-id') ?? '';
+    const call = { ...ping(7), method: 'tools/call', params: { name: 'ask', arguments: {} } };
+    const running = await post(gate, token, session, call);
+    const { message } = await running.until(({ method }) => method === 'sampling/createMessage');
+    const replaced = gate.replace(5_000);
+    const result = { role: 'assistant', model: 'm', content: { type: 'text', text: 'given' } };
+    const given = { jsonrpc: '2.0', id: message?.id, result };
+    const taken = await gate.send(token, { json: given, headers: inSession(session) });
+    expect(taken.status).toBe(202);
+    const answer = await running.until(({ id }) => id === 7);
+    expect(JSON.stringify(answer.message?.result)).toContain('given');
+    await replaced;
+  });
+
+  it('a session that begins while its server is replaced goes on at the new one', async () => {
+    const { source, servers } = createTalkingServer();
+    const storing = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const gate = await startGate({
+      ...{ ...installation(), source },
+      wrapStore: (store) => ({
+        ...store,
+        async open(...session) {
+          begun.resolve();
+          await storing.promise;
+          return store.open(...session);
+        },
+      }),
+    });
+    const token = gate.issue('ann');
+    const opening = gate.initialize(token);
+    await begun.promise;
+    await gate.replace(0);
+    storing.resolve();
+    const session = await opening;
+    const answer = await gate.send(token, {
+      ...{ json: ping(8), headers: inSession(session) },
+      signal: AbortSignal.timeout(5_000),
+    });
+    expect(await answer.json()).toMatchObject({ id: 8, result: {} });
+    expect(servers).toHaveLength(2);
+  });
+
   it('a new session does not end one whose call still runs (T-144)', async () => {
     const { source } = createTalkingServer();
     const sessionLimits = { ...defaultSessionLimits, maxPerPrincipal: 1 };

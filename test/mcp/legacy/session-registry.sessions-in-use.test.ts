@@ -1,16 +1,21 @@
-import { expect, it } from 'vitest';
-import { createSessionsInUse } from '../../../src/mcp/legacy/session-registry.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { Session } from '../../../src/mcp/legacy/session.ts';
+import { createSessionsInUse, SessionMoves } from '../../../src/mcp/legacy/session-registry.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 it('sessions in use are those of every registry that is there', async () => {
   const inUse = createSessionsInUse();
-  const of = (...keys: string[]) => [async () => keys, (key: string) => keys.includes(key)] as const;
+  const find = (keys: string[]) => (key: string) => (keys.includes(key) ? ({ key } as Session) : undefined);
+  const of = (...keys: string[]) => [async () => keys, find(keys)] as const;
+  const found = () => ['a', 'c', 'd'].map((key) => inUse.find(key)?.key);
   inUse.add(...of('a'));
   const remove = inUse.add(...of('b', 'c'));
   expect(await inUse.note()).toEqual(['a', 'b', 'c']);
-  expect(['a', 'c', 'd'].map(inUse.has)).toEqual([true, true, false]);
+  expect(found()).toEqual(['a', 'c', undefined]);
   remove();
   expect(await inUse.note()).toEqual(['a']);
-  expect(['a', 'c', 'd'].map(inUse.has)).toEqual([true, false, false]);
+  expect(found()).toEqual(['a', undefined, undefined]);
 });
 
 it('a session is reserved by one registry at a time, in the order of their requests', async () => {
@@ -30,4 +35,16 @@ it('a session is reserved by one registry at a time, in the order of their reque
   first();
   (await third)();
   expect(order.slice(2)).toEqual(['second', 'third']);
+});
+
+it('a session that another registry does not end is refused, and goes to the next one once it has ended', async () => {
+  vi.useFakeTimers();
+  const inUse = createSessionsInUse();
+  const free = await inUse.reserve('a');
+  const refused = expect(inUse.reserve('a')).rejects.toThrow(SessionMoves);
+  await vi.advanceTimersByTimeAsync(12_001);
+  await refused;
+  const next = inUse.reserve('a');
+  free();
+  (await next)();
 });
