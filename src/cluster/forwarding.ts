@@ -130,6 +130,8 @@ function createRunningRequests(): RunningRequests {
   return {
     add(response) {
       running.add(response);
+      // Those who serve it listen up to ten times, from which on Node warns.
+      response.setMaxListeners(response.getMaxListeners() + 1);
       response.once('close', () => remove(response));
     },
     remove,
