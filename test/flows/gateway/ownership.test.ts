@@ -9,6 +9,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, post, redirectUri, register } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { postModern } from './support/post-modern.ts';
 
 interface Answer {
@@ -214,17 +215,21 @@ describe('a server by URL with one credential for all', () => {
   });
 });
 
-it('A task at a process of an account is one client’s alone (FA-03, T-203)', async () => {
-  const program = nodeProgram('test/support/backend/keeping-program.ts');
-  const gate = await started(routeTo({ ...program, process: 'account' }));
-  const logins = [await login(gate), await login(gate)];
-  const clients = await Promise.all(logins.map((each) => openSession(gate, each)));
-  for (const ask of clients)
-    expect((await ask('tools/call', taskCall('secret'))).result).toHaveProperty('task');
-  await expectOwn(clients, ['task-1', 'task-2', 'task-3'], ['tasks/get', 'tasks/result', 'tasks/cancel']);
-  for (const [at, ask] of clients.entries())
-    expect((await ask('tasks/list')).result?.tasks).toMatchObject([{ taskId: `task-${at + 1}` }]);
-});
+// Each node has processes of its own, whose ids repeat: a task with an id of another node is handed out to nobody.
+it.runIf(nodeCount === 1)(
+  'A task at a process of an account is one client’s alone (FA-03, T-203)',
+  async () => {
+    const program = nodeProgram('test/support/backend/keeping-program.ts');
+    const gate = await started(routeTo({ ...program, process: 'account' }));
+    const logins = [await login(gate), await login(gate)];
+    const clients = await Promise.all(logins.map((each) => openSession(gate, each)));
+    for (const ask of clients)
+      expect((await ask('tools/call', taskCall('secret'))).result).toHaveProperty('task');
+    await expectOwn(clients, ['task-1', 'task-2', 'task-3'], ['tasks/get', 'tasks/result', 'tasks/cancel']);
+    for (const [at, ask] of clients.entries())
+      expect((await ask('tasks/list')).result?.tasks).toMatchObject([{ taskId: `task-${at + 1}` }]);
+  },
+);
 
 it('Of several servers behind one path, a cursor is one client’s alone, and none has tasks (T-203)', async () => {
   const [one, two] = [await serveKeeping('legacy'), await serveKeeping('modern')];
