@@ -118,13 +118,18 @@ async function openBrowsers(): Promise<{ clientId: string; browse: Browser }[]> 
   return browsers;
 }
 
+/** Maximum time to get codes before they are redeemed, in milliseconds. */
+const codesMs = 30_000;
+
+/** Gets codes; fewer than wanted if that takes too long: they live for a minute. */
 async function getCodes(wanted: number): Promise<Code[]> {
   const browsers = await openBrowsers();
   const got: Code[] = [];
   let left = wanted;
+  const until = performance.now() + codesMs;
   await onAllConnections(async (connection) => {
     const browser = browsers[connection];
-    while (browser && left-- > 0) {
+    while (browser && left-- > 0 && performance.now() < until) {
       const flow = buildFlow(browser.clientId);
       const callback = await browser.browse(flow);
       const code = callback.searchParams.get('code');

@@ -8,7 +8,7 @@ export interface Pace {
   heldSessions: number;
   /** People at a gateway. */
   people: number;
-  /** Codes that are redeemed in one turn. They are got before it, and live for a minute. */
+  /** Maximum number of codes that are redeemed in one turn. They are got before it, and live for a minute. */
   codes: number;
 }
 
