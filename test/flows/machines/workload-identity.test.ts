@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
 import { startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';
+import { nodeCount } from '../../support/test-storage.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, tryAccess } from '../../support/oauth.ts';
 import { runGatehouse } from '../../support/served.ts';
@@ -196,7 +197,8 @@ describe('the keys of an issuer', () => {
     answer = { status: 200, keys: a.jwks };
     for (const _ of [1, 2, 3])
       await expectTokens(await present(await a.assertWorkload(own.url, job), {}, own));
-    expect(host.requests.filter((path) => path === '/keys')).toHaveLength(1);
+    // Each node keeps them.
+    expect(host.requests.filter((path) => path === '/keys').length).toBeLessThanOrEqual(nodeCount);
     await expectRefused(
       await present(await b.assertWorkload(own.url, { ...job, iss: a.issuer }), {}, own),
       'invalid_grant',
