@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { setBounded } from '../collections/caches.ts';
+import { endedWithin, Idleness } from '../collections/closing.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { NodeRow } from '../storage/nodes.ts';
 import type { ClusterNode } from './node.ts';
@@ -122,10 +123,10 @@ interface RunningRequests {
 
 function createRunningRequests(): RunningRequests {
   const running = new Set<ServerResponse>();
-  const waiting = new Set<() => void>();
+  const idleness = new Idleness(() => running.size === 0);
   function remove(response: ServerResponse): void {
     running.delete(response);
-    if (running.size === 0) for (const resolve of waiting) resolve();
+    idleness.ended();
   }
   return {
     add(response) {
@@ -135,15 +136,7 @@ function createRunningRequests(): RunningRequests {
       response.once('close', () => remove(response));
     },
     remove,
-    async whenNoneRuns(patienceMs) {
-      if (running.size === 0 || patienceMs <= 0) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.add(resolve);
-      const patience = setTimeout(resolve, patienceMs);
-      await promise;
-      clearTimeout(patience);
-      waiting.delete(resolve);
-    },
+    whenNoneRuns: (patienceMs) => idleness.wait(patienceMs),
   };
 }
 
@@ -197,10 +190,8 @@ export async function openNodePort({
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       const idle = setInterval(() => server.closeIdleConnections(), idleLookMs);
-      const cut = setTimeout(resolve, lingerMs);
-      await closed;
+      await endedWithin(lingerMs, closed);
       clearInterval(idle);
-      clearTimeout(cut);
       server.closeAllConnections();
     },
   };

@@ -1,3 +1,4 @@
+import { Idleness } from '../../collections/closing.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Posted, Serve, ServePosted } from './exchange.ts';
@@ -32,7 +33,7 @@ export interface CallCount extends CallLimit {
  */
 export function createCallLimit(max: number): CallCount {
   const running = new InFlightMap<string, number>();
-  const waiting = new Set<() => void>();
+  const idleness = new Idleness(() => running.size === 0);
   return {
     begin(principal, calls = 1) {
       const count = (running.get(principal) ?? 0) + calls;
@@ -44,18 +45,10 @@ export function createCallLimit(max: number): CallCount {
       const count = (running.get(principal) ?? 0) - calls;
       if (count > 0) running.set(principal, count);
       else running.delete(principal);
-      if (running.size === 0) for (const resolve of waiting) resolve();
+      idleness.ended();
     },
     total: () => running.values().reduce((sum, count) => sum + count, 0),
-    async whenNoneRuns(patienceMs) {
-      if (running.size === 0 || patienceMs <= 0) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.add(resolve);
-      const patience = setTimeout(resolve, patienceMs);
-      await promise;
-      clearTimeout(patience);
-      waiting.delete(resolve);
-    },
+    whenNoneRuns: (patienceMs) => idleness.wait(patienceMs),
   };
 }
 

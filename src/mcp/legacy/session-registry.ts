@@ -1,3 +1,4 @@
+import { endedWithin } from '../../collections/closing.ts';
 import { type AuthInfo, clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -585,7 +586,7 @@ export function createSessionsInUse(): SessionsInUse {
     async reserve(key) {
       const until = performance.now() + reserveMs;
       for (let other = reserved.get(key); other; other = reserved.get(key)) {
-        await endsBy(until, other);
+        await endedWithin(until - performance.now(), other);
         if (performance.now() >= until) throw new SessionMoves();
       }
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -596,12 +597,4 @@ export function createSessionsInUse(): SessionsInUse {
       };
     },
   };
-}
-
-/** Resolves when something has ended, or at a time of `performance.now()`. */
-async function endsBy(until: number, ending: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, until - performance.now());
-  await Promise.race([ending, late]);
-  clearTimeout(timer);
 }

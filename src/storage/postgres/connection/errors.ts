@@ -106,17 +106,17 @@ function adviceOf(error: unknown): string | undefined {
 
 /** Turns an error of opening a database into a fault that says what to do; an AbortError stays as it is. */
 export function toOpeningFault(error: unknown): Error {
-  const { name } = error as Error;
+  const { name, message } = error as Error;
   if (error instanceof StorageFault || name === 'KeyFileFault' || name === 'AbortError')
     return error as Error;
   const code = codeOf(error);
   const advice = refusals[code] ?? adviceOf(error);
   if (advice !== undefined) return new StorageFault(advice, { cause: error });
   if (!isOutage(error))
-    return new StorageFault(`PostgreSQL cannot be used (${code}: ${(error as Error).message}).`, {
+    return new StorageFault(`PostgreSQL cannot be used (${code}: ${message}).`, {
       cause: error,
     });
-  const sentence = `PostgreSQL cannot be reached (${code || (error as Error).message}). Check host, port and TLS in the URL, and whether it runs.`;
+  const sentence = `PostgreSQL cannot be reached (${code || message}). Check host, port and TLS in the URL, and whether it runs.`;
   // Errors of Node's own, such as for a URL or a certificate that cannot be read, stay until somebody mends them.
   const mayPass = isDatabaseError(error) && !code.startsWith('ERR_');
   return new (mayPass ? StorageUnreachable : StorageFault)(sentence, { cause: error });
