@@ -26,7 +26,7 @@ export async function allEnded(ends: Iterable<unknown>): Promise<void> {
  * Resolves when something has ended, or when the time for it is over.
  * @param patienceMs maximum wait, in milliseconds
  */
-export async function endedWithin(patienceMs: number, ending: Promise<unknown>): Promise<void> {
+export async function endedWithin(patienceMs: number, ending: Promise<unknown> | undefined): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, patienceMs);
   await Promise.race([ending, late]).finally(() => clearTimeout(timer));

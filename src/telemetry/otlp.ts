@@ -5,6 +5,7 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
+import { endedWithin } from '../collections/closing.ts';
 import type { Logger } from '../observability/logger.ts';
 
 /** Options of a signal that is sent to an OTLP endpoint. */
@@ -89,8 +90,8 @@ export function reportFailures<Items>(
 
 /** Sends the last data of a signal, and waits for a limited time. The log has said so if the endpoint takes no data. */
 export async function shutDown(provider: { shutdown(): Promise<void> }): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, lastExportMs);
-  await Promise.race([provider.shutdown().catch(() => undefined), late]);
-  clearTimeout(timer);
+  await endedWithin(
+    lastExportMs,
+    provider.shutdown().catch(() => undefined),
+  );
 }

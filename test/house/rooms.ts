@@ -68,7 +68,7 @@ export const rooms: readonly Room[] = [
   {
     name: 'telemetry',
     doors: ['telemetry/log-export.ts', 'telemetry/metric-export.ts', 'telemetry/tracing.ts'],
-    may: ['observability'],
+    may: ['collections', 'observability'],
     mayTypesOf: ['gateway', 'mcp'],
     neverPackages: [...web, engine, ...nativePackages],
   },

@@ -11,6 +11,7 @@ import {
   type Transport,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
+import { endedWithin } from '../../collections/closing.ts';
 import { ClientError } from '../client-error.ts';
 import { isSessionLost } from './connect-errors.ts';
 import { type OpenRequest, OpenRequests, OwnRequests } from './open-requests.ts';
@@ -91,10 +92,10 @@ export class RenewingTransport implements Transport {
 
   /** Ends the session at the server, if it can be told, and the connection. */
   async end(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, goodbyeMs);
-    await Promise.race([this.#inner.terminateSession?.().catch(() => undefined), late]);
-    clearTimeout(timer);
+    await endedWithin(
+      goodbyeMs,
+      this.#inner.terminateSession?.().catch(() => undefined),
+    );
     await this.close();
   }
 
