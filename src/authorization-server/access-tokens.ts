@@ -3,10 +3,10 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import type { Actor, CallerDetails } from '../oauth/auth-info.ts';
 import { parseScope } from '../oauth/scope.ts';
-import type { ArtifactRow } from '../storage/artifacts.ts';
+import type { AccessTokenRow } from '../storage/artifacts.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { UpstreamBond } from '../storage/upstreams.ts';
-import { grantKey, openPayload } from './engine/stored-rows.ts';
+import { openPayload } from './engine/stored-rows.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
 import type { LoginClaims } from './token-exchange/actor.ts';
 
@@ -83,16 +83,15 @@ const maxOpened = 10_000;
  * row.
  */
 export function createAccessTokenSource(
-  { artifacts, upstreams }: Pick<Storage, 'artifacts' | 'upstreams'>,
+  { artifacts }: Pick<Storage, 'artifacts'>,
   box: SealedBox,
   jwt: OwnJwtOptions,
 ): IssuedAccessTokens {
   const opened = new Map<string, OpenedToken>();
 
-  async function open(row: ArtifactRow): Promise<IssuedAccessToken> {
+  function open(row: AccessTokenRow): IssuedAccessToken {
     const payload = openPayload<StoredToken>(box, kind, row);
     const { auth_time, amr } = payload.extra ?? {};
-    const bond = payload.grantId && (await upstreams.bondOf(grantKey(payload.grantId)));
     return {
       clientId: payload.clientId,
       subject: payload.accountId ?? payload.clientId,
@@ -101,7 +100,7 @@ export function createAccessTokenSource(
       issuedAt: payload.iat,
       expiresAt: payload.exp,
       ...(payload.grantId === undefined ? undefined : { grantId: payload.grantId }),
-      ...(bond ? { bond } : undefined),
+      ...(row.bond ? { bond: row.bond } : undefined),
       tokenId: row.id,
       ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act }),
       ...(payload.jkt === undefined ? undefined : { keyThumbprint: payload.jkt }),
@@ -121,9 +120,9 @@ export function createAccessTokenSource(
       return known.token;
     }
     opened.delete(id);
-    const row = await artifacts.find(kind, id);
+    const row = await artifacts.findAccessToken(id);
     if (!row) return undefined;
-    const found = await open(row);
+    const found = open(row);
     setBounded(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
     return found;
   }

@@ -1,7 +1,7 @@
 import type { IdentityChange } from './accounts.ts';
 import type { AuditEntry } from './audit.ts';
 import type { ClientChange } from './clients.ts';
-import type { UpstreamChange } from './upstreams.ts';
+import type { UpstreamBond, UpstreamChange } from './upstreams.ts';
 
 /**
  * Everything the authorization server issues and verifies: grants, codes, tokens, sessions, interactions. An id is the
@@ -23,6 +23,12 @@ export interface ArtifactRow {
    * as their payload says.
    */
   expiresAt: number;
+}
+
+/** A stored access token. */
+export interface AccessTokenRow extends ArtifactRow {
+  /** The login at an upstream that its grant depends on; absent if there is none. */
+  bond?: UpstreamBond;
 }
 
 /** A grant of an account, as listed. */
@@ -122,6 +128,11 @@ export interface ArtifactStore {
    * are visible from the next turn of the event loop.
    */
   find(kind: string, id: string): Promise<ArtifactRow | undefined>;
+  /**
+   * Returns an access token by its hashed id, expired or not; undefined if there is none. On PostgreSQL one query also
+   * reads its account and its client, which are cached for the finders of these.
+   */
+  findAccessToken(id: string): Promise<AccessTokenRow | undefined>;
   /**
    * Returns the revision of an artifact, expired or not; undefined if there is none. For callers that have read the
    * rest already.

@@ -12,7 +12,7 @@ import {
 } from './connection/database.ts';
 import { toOpeningFault } from './connection/errors.ts';
 import { type MigrationOptions, migrate } from './connection/migrate.ts';
-import { createRowCache } from './connection/row-cache.ts';
+import { RowCache } from './connection/row-cache.ts';
 import { createWriter, type Writer } from './connection/writer.ts';
 import { checkInstallation, isAcceptedServer, requireNotMoved } from './installation.ts';
 import { holdsKeys, openKeySchedule } from './key-schedule.ts';
@@ -138,19 +138,19 @@ async function createStorage(
 ): Promise<Storage> {
   if (keys) await checkInstallation(db, writer, keys);
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
-  const cacheRows = createRowCache(marks);
+  const rowCache = new RowCache(marks);
   const { removeEnded, ...counters } = createCounterStore(counting);
   const calls = openCallStore(options, keys ?? { audit: '' });
   const sweep = createSweeper(writer);
   return {
-    accounts: createAccountStore(db, writer, cacheRows),
-    artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, cacheRows, marks }),
+    accounts: createAccountStore(db, writer, rowCache),
+    artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, rowCache, marks }),
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     backendObjects: createBackendObjectStore(db, writer, marks),
     calls,
     clientDocuments: createClientDocumentStore(db, writer),
-    clients: createClientStore(db, writer, cacheRows),
+    clients: createClientStore(db, writer, rowCache),
     counters,
     exports: createExportStore(db, writer),
     identities: createIdentityStore(db, writer),

@@ -85,6 +85,31 @@ export function describeUpstreams(open: OpenStorage): void {
     });
   });
 
+  describe('access tokens', () => {
+    it('are found with the login at an upstream that their grant depends on (A10-02, T-103)', async () => {
+      const storage = await openBound();
+      const { artifacts } = storage;
+      await commit(
+        storage,
+        grant('free'),
+        artifact('unbound', { kind: 'AccessToken', grantId: 'free' }),
+        artifact('of a client', { kind: 'AccessToken', clientId: 'client' }),
+      );
+      expect(await artifacts.findAccessToken('token of ada')).toEqual({
+        ...(await artifacts.find('AccessToken', 'token of ada')),
+        bond: { sessionId: 'session of ada', linkId },
+      });
+      for (const id of ['unbound', 'of a client']) {
+        const found = await artifacts.findAccessToken(id);
+        expect(found).toMatchObject({ id, revision: 0 });
+        expect(found).toEqual(await artifacts.find('AccessToken', id));
+      }
+      await artifacts.revokeGrant('grant of ada');
+      for (const id of ['token of ada', 'login of ada', 'never'])
+        expect(await artifacts.findAccessToken(id)).toBeUndefined();
+    });
+  });
+
   describe('the tokens of a link', () => {
     it('are refreshed by one at a time, until that is done, or its time is over (A10-02)', async () => {
       const { upstreams } = await openBound();

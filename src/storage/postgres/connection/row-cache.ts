@@ -5,29 +5,64 @@ import type { ChangeMarks } from './change-marks.ts';
 const maxKept = 1_000;
 
 /** Tables that nearly every request reads and that seldom change. */
-type CachedTable = 'accounts' | 'clients' | 'grants';
+const cachedTables = ['accounts', 'clients', 'grants'] as const;
 
-/** Wraps a finder of rows with a cache; callers must not modify its rows or payloads. */
-export type CacheRows = <Row>(
-  table: CachedTable,
-  find: (id: string) => Promise<Row | undefined>,
-) => (id: string) => Promise<Row | undefined>;
+type CachedTable = (typeof cachedTables)[number];
 
-/** Creates the row cache of a node: it is cleared per table if any node has changed or removed a row of it. */
-export function createRowCache(marks: ChangeMarks): CacheRows {
-  return <Row>(table: CachedTable, find: (id: string) => Promise<Row | undefined>) => {
-    const kept = new Map<string, Row>();
-    let seen: number | undefined;
-    return async (id) => {
-      const mark = marks.of(table);
-      if (mark !== seen) kept.clear();
-      seen = mark;
-      const known = kept.get(id);
-      if (known) return known;
-      const row = await find(id);
+/** A cached row. Callers must not modify it or its payload. */
+interface CachedRow {
+  id: string;
+}
+
+/** Caches rows at a node, and forgets those of a table if any node has changed or removed one of them. */
+export class RowCache {
+  readonly #marks: Pick<ChangeMarks, 'of'>;
+  readonly #known = new Map<CachedTable, { mark: number; rows: Map<string, CachedRow> }>();
+
+  constructor(marks: Pick<ChangeMarks, 'of'>) {
+    this.#marks = marks;
+  }
+
+  /** Wraps the finder of a table's rows. */
+  wrap<Row extends CachedRow>(
+    table: CachedTable,
+    find: (id: string) => Promise<Row | undefined>,
+  ): (id: string) => Promise<Row | undefined> {
+    return async (id) =>
+      (this.#rowsOf(table).get(id) as Row | undefined) ??
+      this.fill(
+        () => find(id),
+        (row) => ({ [table]: row }),
+      );
+  }
+
+  /**
+   * Runs a query and caches rows that it reads.
+   * @param rowsOf returns a row of each table that was read, as the wrapped finder of the table returns it
+   */
+  async fill<Found>(
+    query: () => Promise<Found>,
+    rowsOf: (found: Found) => Partial<Record<CachedTable, CachedRow | undefined>>,
+  ): Promise<Found> {
+    const before = cachedTables.map((table) => [table, this.#rowsOf(table)] as const);
+    const found = await query();
+    const read = rowsOf(found);
+    for (const [table, rows] of before) {
+      const row = read[table];
       // A row that was read before a change may arrive after its mark.
-      if (row !== undefined && marks.of(table) === mark) setBounded(kept, id, row, maxKept);
-      return row;
-    };
-  };
+      if (row && this.#rowsOf(table) === rows) setBounded(rows, row.id, row, maxKept);
+    }
+    return found;
+  }
+
+  /** Returns the cached rows of a table: another map after each change of the table. */
+  #rowsOf(table: CachedTable): Map<string, CachedRow> {
+    const mark = this.#marks.of(table);
+    let known = this.#known.get(table);
+    if (known?.mark !== mark) {
+      known = { mark, rows: new Map() };
+      this.#known.set(table, known);
+    }
+    return known.rows;
+  }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../accounts.ts';
 import type { Conflict } from '../../artifacts.ts';
 import type { Database } from '../connection/database.ts';
-import type { CacheRows } from '../connection/row-cache.ts';
+import type { RowCache } from '../connection/row-cache.ts';
 import type { Transaction, Writer } from '../connection/writer.ts';
 
 interface Row extends Omit<Account, 'disabledAt'> {
@@ -25,10 +25,13 @@ function toAccount(row: Row | undefined): Account | undefined {
 
 const columns = `id, email, password_hash AS "passwordHash", created_at AS "createdAt", disabled_at AS "disabledAt"`;
 
+/** Returns the query for the account whose id an expression gives. */
+export const selectAccount = (id: string): string => `SELECT ${columns} FROM accounts WHERE id = ${id}`;
+
 const accountSql = {
   add: `INSERT INTO accounts (id, email, password_hash, created_at, disabled_at)
      VALUES ($1, $2, $3, $4, $5) ON CONFLICT (email) DO NOTHING`,
-  find: `SELECT ${columns} FROM accounts WHERE id = $1`,
+  find: selectAccount('$1'),
   findByEmail: `SELECT ${columns} FROM accounts WHERE email = $1`,
   list: `SELECT ${columns} FROM accounts ORDER BY email`,
   setPassword: `UPDATE accounts SET password_hash = $2 WHERE id = $1 AND password_hash = coalesce($3, password_hash)`,
@@ -41,8 +44,8 @@ const accountSql = {
 } as const;
 
 /** Creates the account store of a PostgreSQL database. */
-export function createAccountStore(db: Database, writer: Writer, cacheRows: CacheRows): AccountStore {
-  const findCached = cacheRows('accounts', (id) => db.row<Row>(accountSql.find, [id]));
+export function createAccountStore(db: Database, writer: Writer, rowCache: RowCache): AccountStore {
+  const findCached = rowCache.wrap('accounts', (id) => db.row<Row>(accountSql.find, [id]));
   return {
     add: (account) =>
       writer.write(

@@ -1,4 +1,5 @@
 import {
+  type AccessTokenRow,
   type ArtifactRow,
   type ArtifactStore,
   accessTokenRetentionSeconds,
@@ -8,13 +9,18 @@ import {
   type PutArtifact,
   usedRetentionSeconds,
 } from '../../artifacts.ts';
+import type { UpstreamBond } from '../../upstreams.ts';
 import type { ChangeMarks } from '../connection/change-marks.ts';
 import type { Database, Value } from '../connection/database.ts';
-import type { CacheRows } from '../connection/row-cache.ts';
+import type { RowCache } from '../connection/row-cache.ts';
 import type { Transaction, Writer } from '../connection/writer.ts';
-import { applyIdentityChange } from './accounts.ts';
+import { applyIdentityChange, selectAccount } from './accounts.ts';
 import type { AppendAudit } from './audit.ts';
-import { useResolutionSeconds as clientUseResolutionSeconds, createClientChanges } from './clients.ts';
+import {
+  useResolutionSeconds as clientUseResolutionSeconds,
+  createClientChanges,
+  selectClient,
+} from './clients.ts';
 import { applyUpstreamChange } from './upstream-endings.ts';
 
 class ConflictFound extends Error {
@@ -47,10 +53,28 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
   };
 }
 
-const columns = `id, payload, revision, consumed_at AS "consumedAt", used_from AS "usedFrom", expires_at AS "expiresAt"`;
+/** An access token, with the rows that a call for it needs. */
+interface TokenRow extends Row {
+  bond: UpstreamBond | null;
+  account: { id: string } | null;
+  client: { id: string } | null;
+  clientPayload: Buffer | null;
+}
+
+const columns = `artifacts.id, artifacts.payload, artifacts.revision, artifacts.consumed_at AS "consumedAt",
+  artifacts.used_from AS "usedFrom", artifacts.expires_at AS "expiresAt"`;
 
 const sql = {
   find: `SELECT ${columns} FROM artifacts WHERE kind = $1 AND id = $2`,
+  // JSON cannot hold the payload of a client.
+  findAccessToken: `SELECT ${columns}, to_jsonb(bond) AS bond, to_jsonb(account) AS account,
+      to_jsonb(client) - 'payload' AS client, client.payload AS "clientPayload"
+    FROM artifacts LEFT JOIN grants ON grants.number = grant_number
+      LEFT JOIN LATERAL (SELECT id AS "sessionId", link_id AS "linkId" FROM upstream_sessions
+        WHERE id = grants.upstream_session_id) AS bond ON true
+      LEFT JOIN LATERAL (${selectAccount('coalesce(artifacts.account_id, grants.account_id)')}) AS account ON true
+      LEFT JOIN LATERAL (${selectClient('coalesce(artifacts.client_id, grants.client_id)')}) AS client ON true
+    WHERE artifacts.kind = 'AccessToken' AND artifacts.id = $1`,
   findRevision: 'SELECT revision FROM artifacts WHERE kind = $1 AND id = $2',
   filterPresent: 'SELECT id FROM artifacts WHERE kind = $1 AND id = ANY ($2)',
   findByUid: `SELECT ${columns} FROM artifacts WHERE kind = $1 AND uid = $2`,
@@ -131,7 +155,7 @@ async function putArtifact(tx: Transaction, change: PutArtifact): Promise<Confli
 /** Parts that the artifact store shares with other stores of its connection. */
 export interface ArtifactStoreParts {
   appendAudit: AppendAudit;
-  cacheRows: CacheRows;
+  rowCache: RowCache;
   marks: ChangeMarks;
 }
 
@@ -139,15 +163,29 @@ export interface ArtifactStoreParts {
 export function createArtifactStore(
   db: Database,
   writer: Writer,
-  { appendAudit, cacheRows, marks }: ArtifactStoreParts,
+  { appendAudit, rowCache, marks }: ArtifactStoreParts,
 ): ArtifactStore {
   const removalMark = (kind: string): number => marks.of(`artifacts/${kind}`);
   const changeClient = createClientChanges(writer);
-  const findCachedGrant = cacheRows('grants', (id) => db.row<Row>(sql.findGrant, [id]));
+  const findCachedGrant = rowCache.wrap('grants', (id) => db.row<Row>(sql.findGrant, [id]));
   const listOfGrants = async (query: string, values: Value[]): Promise<GrantRow[]> =>
     (await db.rows<Omit<GrantRow, 'usedAt'> & { usedAt: number | null }>(query, values)).map(
       ({ usedAt, ...row }) => (usedAt === null ? row : { ...row, usedAt }),
     );
+
+  async function findAccessToken(id: string): Promise<AccessTokenRow | undefined> {
+    const found = await rowCache.fill(
+      () => db.row<TokenRow>(sql.findAccessToken, [id]),
+      (row) => ({
+        accounts: row?.account ?? undefined,
+        clients: row?.client ? { ...row.client, payload: row.clientPayload } : undefined,
+      }),
+    );
+    if (!found) return undefined;
+    const { bond, account, client, clientPayload, ...row } = found;
+    const token = toArtifact(row);
+    return token && bond ? { ...token, bond } : token;
+  }
 
   /** Consumes an artifact and records the use of its grant and client. */
   async function useUp(
@@ -208,6 +246,7 @@ export function createArtifactStore(
 
   return {
     find: async (kind, id) => toArtifact(await db.row<Row>(sql.find, [kind, id])),
+    findAccessToken,
     findRevision: async (kind, id) =>
       (await db.row<{ revision: number }>(sql.findRevision, [kind, id]))?.revision,
     filterPresent: async (kind, ids) =>

@@ -12,7 +12,7 @@ import type {
   NewClient,
 } from '../../clients.ts';
 import type { Database, Value } from '../connection/database.ts';
-import type { CacheRows } from '../connection/row-cache.ts';
+import type { RowCache } from '../connection/row-cache.ts';
 import type { Transaction, Writer } from '../connection/writer.ts';
 
 /** Resolution of the last use of a client, in seconds. */
@@ -25,6 +25,10 @@ function withoutNull<T extends { usedAt?: number }>({ usedAt, ...row }: Row<T>):
 }
 
 const columns = 'id, payload, created_at AS "createdAt", status, origin, used_at AS "usedAt"';
+
+/** Returns the query for the client whose id an expression gives; without clients that were removed. */
+export const selectClient = (id: string): string =>
+  `SELECT ${columns} FROM clients WHERE id = ${id} AND status <> 'removed'`;
 
 const insertClient =
   'INSERT INTO clients (id, payload, created_at, status, origin) VALUES ($1, $2, $3, $4, $5)';
@@ -40,7 +44,7 @@ const sql = {
      RETURNING NOT EXISTS (SELECT FROM clients AS known WHERE known.id = $1) AS "isNew"`,
   /** Inserts a client; an existing one stays as it is. */
   keep: `${insertClient} ON CONFLICT (id) DO NOTHING`,
-  find: `SELECT ${columns} FROM clients WHERE id = $1 AND status <> 'removed'`,
+  find: selectClient('$1'),
   findByToken: `SELECT ${columns} FROM clients WHERE token_hash = $1`,
   list: `SELECT ${columns}, (SELECT count(*) FROM grants WHERE client_id = clients.id) AS grants
      FROM clients WHERE status <> 'removed' ORDER BY created_at, id`,
@@ -85,8 +89,8 @@ function toValues({
 }
 
 /** Creates the client store of a PostgreSQL database. */
-export function createClientStore(db: Database, writer: Writer, cacheRows: CacheRows): ClientStore {
-  const findCached = cacheRows('clients', (id) => db.row<Row<ClientRow>>(sql.find, [id]));
+export function createClientStore(db: Database, writer: Writer, rowCache: RowCache): ClientStore {
+  const findCached = rowCache.wrap('clients', (id) => db.row<Row<ClientRow>>(sql.find, [id]));
 
   function removeAll(tx: Transaction, id: string): void {
     for (const removal of removals) tx.send(removal, [id]);

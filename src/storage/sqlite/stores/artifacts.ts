@@ -10,6 +10,7 @@ import {
   type PutArtifact,
   usedRetentionSeconds,
 } from '../../artifacts.ts';
+import type { UpstreamBond } from '../../upstreams.ts';
 import { type CacheRows, createRemovalCounter, type ForeignCommits } from '../connection/row-cache.ts';
 import type { Writer } from '../connection/writer.ts';
 import { createIdentityChanges } from './accounts.ts';
@@ -69,6 +70,12 @@ export function createArtifactStore(
   const columns = 'id, payload, revision, consumed_at, used_from, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
+  );
+  // Subqueries: SQLite would prepare a join over indexes with conditions again for each value.
+  const findBond = db.prepare<[string], UpstreamBond>(
+    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
+     WHERE id = (SELECT upstream_session_id FROM grants
+       WHERE number = (SELECT grant_number FROM artifacts WHERE kind = 'AccessToken' AND id = ?))`,
   );
   const findRevision = db
     .prepare<[string, string], number>('SELECT revision FROM artifacts WHERE kind = ? AND id = ?')
@@ -244,6 +251,11 @@ export function createArtifactStore(
 
   return {
     find: async (kind, id) => artifactCache.find(kind, id) ?? toArtifact(find.get(kind, id)),
+    async findAccessToken(id) {
+      const row = toArtifact(find.get('AccessToken', id));
+      const bond = row && findBond.get(id);
+      return bond ? { ...row, bond } : row;
+    },
     findRevision: async (kind, id) => findRevision.get(kind, id),
     filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
     removalMark,

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeMarks } from '../../../../src/storage/postgres/connection/change-marks.ts';
-import { createRowCache } from '../../../../src/storage/postgres/connection/row-cache.ts';
+import { RowCache } from '../../../../src/storage/postgres/connection/row-cache.ts';
 
 function subject() {
   const marks = new Map<string, number>();
   const read: string[] = [];
   const of = (name: string): number => marks.get(name) ?? 0;
-  const cacheRows = createRowCache({ of } as ChangeMarks);
+  const cache = new RowCache({ of });
   const change = (name: string): void => void marks.set(name, of(name) + 1);
-  const find = cacheRows('accounts', async (id) => {
+  const find = cache.wrap('accounts', async (id) => {
     read.push(id);
     if (id === 'racing') change('accounts');
     return id === 'nobody' ? undefined : { id };
   });
-  return { find, read, change };
+  return { cache, find, read, change };
 }
 
 describe('cached rows', () => {
@@ -32,5 +31,21 @@ describe('cached rows', () => {
     const { find, read } = subject();
     for (const id of ['nobody', 'nobody', 'racing', 'racing']) await find(id);
     expect(read).toEqual(['nobody', 'nobody', 'racing', 'racing']);
+  });
+
+  it('of other queries are found, unless their table changed while they were read', async () => {
+    const { cache, find, read, change } = subject();
+    const ada = { id: 'ada', read: 'elsewhere' };
+    const fill = (query: () => void) =>
+      cache.fill(
+        async () => query(),
+        () => ({ accounts: ada, clients: undefined }),
+      );
+    await fill(() => change('accounts'));
+    expect(await find('ada')).toEqual({ id: 'ada' });
+    change('accounts');
+    await fill(() => change('clients'));
+    expect(await find('ada')).toBe(ada);
+    expect(read).toEqual(['ada']);
   });
 });

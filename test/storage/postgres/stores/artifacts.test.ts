@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openPostgresStorage } from '../../../../src/storage/postgres/index.ts';
+import type { Storage } from '../../../../src/storage/storage.ts';
 import { describeArtifacts, describeLiveGrants } from '../../contract/artifacts.ts';
-import { account, artifact, grant, startOfTime } from '../../contract/subject.ts';
-import { openNewDatabase, usePostgres } from '../subject.ts';
+import { account, artifact, grant, openForTest, payload, startOfTime } from '../../contract/subject.ts';
+import { connectTo, openNewDatabase, usePostgres } from '../subject.ts';
 
 const server = usePostgres();
 
@@ -49,6 +50,49 @@ describe('artifacts of two nodes', () => {
       .poll(() => here.artifacts.find('RefreshToken', 't'), { timeout: 1_000, interval: 10 })
       .toBeUndefined();
     await expect.poll(() => here.artifacts.findGrant('g'), { timeout: 1_000, interval: 10 }).toBeUndefined();
+  });
+
+  it('that are access tokens bring their account and client, which then are found without a query', async () => {
+    const url = await server().createDatabase();
+    const open = () => openForTest(() => openPostgresStorage({ url }));
+    const one = await open();
+    const kind = 'AccessToken';
+    for (const id of ['ada', 'grace']) {
+      await one.accounts.add({ ...account(id), disabledAt: startOfTime });
+      await one.clients.put({ id: `client of ${id}`, payload: payload('\0 ä'), createdAt: startOfTime });
+    }
+    await one.artifacts.commit([
+      grant('g', 'ada', 'client of ada'),
+      artifact('of a grant', { kind, grantId: 'g' }),
+      artifact('of a client', { kind, clientId: 'client of grace' }),
+    ]);
+    const read = async ({ accounts, clients }: Storage) =>
+      Promise.all([
+        ...['ada', 'grace'].map((id) => accounts.find(id)),
+        ...['ada', 'grace'].map((id) => clients.find(`client of ${id}`)),
+      ]);
+    const rows = await read(one);
+    expect(rows).toMatchObject([
+      { id: 'ada' },
+      { id: 'grace' },
+      { usedAt: startOfTime },
+      { status: 'approved' },
+    ]);
+
+    const other = await open();
+    for (const id of ['of a grant', 'of a client']) await other.artifacts.findAccessToken(id);
+    const client = await connectTo(url);
+    // Changes without triggers: what was cached stays so.
+    await client.query('SET session_replication_role = replica');
+    await client.query("UPDATE accounts SET email = 'changed@example.com' WHERE id = 'ada'");
+    await client.query("UPDATE clients SET payload = ''");
+    await client.query("UPDATE accounts SET email = 'grace@other.example' WHERE id = 'grace'");
+    const [ada, , ...clients] = rows;
+    expect(await read(other)).toEqual([
+      ada,
+      expect.objectContaining({ email: 'grace@other.example' }),
+      ...clients,
+    ]);
   });
 
   it('of a grant that is revoked while it is refreshed are gone, whatever comes first, without a failure', async () => {
