@@ -50,7 +50,7 @@ async function locate(
   }
 }
 
-/** Prints the result of each server. @throws CliError if a server rejected the file */
+/** Prints the result of each server and node. @throws CliError if one rejected its file or did not respond */
 function report(answers: Answers, json: boolean | undefined, io: CommandIo): void {
   const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as Reloaded }));
   const isAlone = servers.length + answers.failed.length === 1;
@@ -75,6 +75,12 @@ function report(answers: Answers, json: boolean | undefined, io: CommandIo): voi
       hint,
     );
   if (failure) throw failure;
+  if (others.some(({ outcome }) => outcome === 'no answer'))
+    throw new CliError(
+      'Another node did not respond, and may go on with its earlier settings.',
+      exitCodes.unreachable,
+      'Look with gatehouse nodes whether it is alive, and reload again.',
+    );
 }
 
 /** Registers `gatehouse reload`. */
