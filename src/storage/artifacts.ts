@@ -129,8 +129,8 @@ export interface ArtifactStore {
    */
   find(kind: string, id: string): Promise<ArtifactRow | undefined>;
   /**
-   * Returns an access token by its hashed id, expired or not; undefined if there is none. On PostgreSQL one query also
-   * reads its account and its client, which are cached for the finders of these.
+   * Returns an access token by its hashed id, expired or not; undefined if there is none. On PostgreSQL the query also
+   * reads its account and its client, and caches both rows for `accounts.find` and `clients.find`.
    */
   findAccessToken(id: string): Promise<AccessTokenRow | undefined>;
   /**

@@ -66,7 +66,7 @@ const columns = `artifacts.id, artifacts.payload, artifacts.revision, artifacts.
 
 const sql = {
   find: `SELECT ${columns} FROM artifacts WHERE kind = $1 AND id = $2`,
-  // JSON cannot hold the payload of a client.
+  // The payload of a client is bytes, which JSON would turn into text.
   findAccessToken: `SELECT ${columns}, to_jsonb(bond) AS bond, to_jsonb(account) AS account,
       to_jsonb(client) - 'payload' AS client, client.payload AS "clientPayload"
     FROM artifacts LEFT JOIN grants ON grants.number = grant_number

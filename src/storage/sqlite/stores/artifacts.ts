@@ -18,6 +18,7 @@ import { createArtifactCache } from './artifact-cache.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './clients.ts';
 import { createUpstreamChanges } from './upstream-endings.ts';
+import { selectBondOfArtifact } from './upstreams.ts';
 
 class ConflictFound extends Error {
   readonly conflict: Conflict;
@@ -71,12 +72,7 @@ export function createArtifactStore(
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
-  // Subqueries: SQLite would prepare a join over indexes with conditions again for each value.
-  const findBond = db.prepare<[string], UpstreamBond>(
-    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
-     WHERE id = (SELECT upstream_session_id FROM grants
-       WHERE number = (SELECT grant_number FROM artifacts WHERE kind = 'AccessToken' AND id = ?))`,
-  );
+  const findBond = db.prepare<[string, string], UpstreamBond>(selectBondOfArtifact);
   const findRevision = db
     .prepare<[string, string], number>('SELECT revision FROM artifacts WHERE kind = ? AND id = ?')
     .pluck();
@@ -253,7 +249,7 @@ export function createArtifactStore(
     find: async (kind, id) => artifactCache.find(kind, id) ?? toArtifact(find.get(kind, id)),
     async findAccessToken(id) {
       const row = toArtifact(find.get('AccessToken', id));
-      const bond = row && findBond.get(id);
+      const bond = row && findBond.get('AccessToken', id);
       return bond ? { ...row, bond } : row;
     },
     findRevision: async (kind, id) => findRevision.get(kind, id),

@@ -9,6 +9,14 @@ import { createEmptyTableCheck, type ForeignCommits } from '../connection/row-ca
 import type { Writer } from '../connection/writer.ts';
 import { createUpstreamEndings, type LinkRow, linkColumns, toLink } from './upstream-endings.ts';
 
+// Subqueries: SQLite would prepare a join over indexes with conditions again for each value.
+const bond = 'SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions';
+
+/** Query for the bond of an artifact's grant, by kind and hashed id. */
+export const selectBondOfArtifact = `${bond}
+  WHERE id = (SELECT upstream_session_id FROM grants
+    WHERE number = (SELECT grant_number FROM artifacts WHERE kind = ? AND id = ?))`;
+
 /** Creates the upstream store of a SQLite database. */
 export function createUpstreamStore(
   db: Database.Database,
@@ -24,17 +32,11 @@ export function createUpstreamStore(
   const list = db.prepare<[string, string, number], LinkRow>(
     select('WHERE upstream = ? AND id > ? ORDER BY id LIMIT ?'),
   );
-  // Subqueries: SQLite would prepare a join over indexes with conditions again for each value.
   const bondOf = db.prepare<[string], UpstreamBond>(
-    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
-     WHERE id = (SELECT upstream_session_id FROM grants WHERE id = ?)`,
+    `${bond} WHERE id = (SELECT upstream_session_id FROM grants WHERE id = ?)`,
   );
   const isWithoutSessions = createEmptyTableCheck(db, 'upstream_sessions', foreignCommits);
-  const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
-    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
-     WHERE id = (SELECT upstream_session_id FROM grants
-       WHERE number = (SELECT grant_number FROM artifacts WHERE kind = ? AND id = ?))`,
-  );
+  const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(selectBondOfArtifact);
   const linkOfSession = db.prepare<[string], LinkRow>(
     select('JOIN upstream_sessions ON link_id = upstream_links.id WHERE upstream_sessions.id = ?'),
   );
