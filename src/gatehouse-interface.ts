@@ -62,10 +62,15 @@ export interface Gatehouse {
    * @param cause for the log
    */
   reload(load: () => SettingsInput, cause: string): ReloadOutcome;
-  /** Makes the other nodes of the installation reload their config files. @returns the outcomes of those that are alive */
+  /**
+   * Makes the other nodes of the installation reload their config files.
+   * @returns the outcomes of those that are alive
+   * @throws if the database does not list the nodes
+   */
   reloadOthers(): Promise<OtherReload[]>;
   /**
-   * Calls back if another node made this one reload.
+   * Calls back if another node made this one reload. A node without a callback does not respond, and the command
+   * `gatehouse reload` fails.
    * @param reload returns true if the settings could be used
    * @returns ends it
    */

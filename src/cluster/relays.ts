@@ -84,7 +84,11 @@ export interface OtherReload {
 
 /** Carries reloads to other nodes and back. */
 export interface ReloadRelay {
-  /** Makes the other nodes read their config files again. @returns the outcomes; none if this is the only node */
+  /**
+   * Makes the other nodes read their config files again.
+   * @returns the outcomes of those that are alive
+   * @throws StorageUnavailable if the database does not list the nodes
+   */
   reloadOthers(): Promise<OtherReload[]>;
   /**
    * Calls back if another node was told to reload.
@@ -108,7 +112,7 @@ export function relayReloads(
       // This node has reloaded already.
       const others = await node.listOthers().catch((error: unknown) => {
         logger.warn({ err: error }, 'other nodes could not be told to reload');
-        return [];
+        throw error;
       });
       if (others.length === 0) return [];
       const asked = randomUUID();
@@ -124,7 +128,12 @@ export function relayReloads(
       await allAnswered;
       clearTimeout(timer);
       stop();
-      return others.map(({ id, address }) => ({ id, address, outcome: outcomes.get(id) ?? 'no answer' }));
+      const isSilent = others.some(({ id }) => !outcomes.has(id));
+      // A node that has ended meanwhile reads its config file at its next start.
+      const alive = isSilent ? await node.listOthers().catch(() => others) : others;
+      return others
+        .filter(({ id }) => outcomes.has(id) || alive.some((other) => other.id === id))
+        .map(({ id, address }) => ({ id, address, outcome: outcomes.get(id) ?? 'no answer' }));
     },
     onReload: (reload) =>
       bus.on('reload', '', (data) => {

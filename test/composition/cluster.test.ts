@@ -203,12 +203,9 @@ describe('the nodes of an installation', () => {
   it('reload together: each says if it could use its config file, and a node without an answer is named', async () => {
     const storage = openSqliteStorage(`${testFolder()}/gatehouse.db`);
     onTestFinished(() => storage.close());
-    const [asking, willing, refusing] = await Promise.all(
-      [1, 2, 3].map(() => composeOn(storage, { cluster: { port: 0 } })),
-    );
-    onTestFinished(() =>
-      Promise.all([asking, willing, refusing].map((node) => node?.close())).then(() => {}),
-    );
+    const nodes = await Promise.all([1, 2, 3, 4, 5].map(() => composeOn(storage, { cluster: { port: 0 } })));
+    const [asking, willing, refusing, , leaving] = nodes;
+    onTestFinished(() => Promise.all(nodes.map((node) => node.close())).then(() => {}));
     let asked = 0;
     asking?.onReload(() => {
       asked++;
@@ -216,8 +213,12 @@ describe('the nodes of an installation', () => {
     });
     willing?.onReload(() => true);
     refusing?.onReload(() => false);
+    leaving?.onReload(() => {
+      void leaving.close();
+      throw new Error('it ends before it has read its file');
+    });
     const outcomes = await asking?.reloadOthers();
-    expect(outcomes?.map(({ outcome }) => outcome).sort()).toEqual(['refused', 'reloaded']);
+    expect(outcomes?.map(({ outcome }) => outcome).sort()).toEqual(['no answer', 'refused', 'reloaded']);
     expect(asked).toBe(0);
     refusing?.showReload(undefined);
     await expect

@@ -28,8 +28,8 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
   const stopObeying = gatehouse.onReload(() => !('problems' in reload('gatehouse reload at another node')));
   const reloadAll = async () => {
     const outcome = reload('gatehouse reload');
-    const nodes = await gatehouse.reloadOthers();
-    return nodes.length === 0 ? outcome : { ...outcome, nodes };
+    const nodes = await gatehouse.reloadOthers().catch(() => null);
+    return nodes?.length === 0 ? outcome : { ...outcome, nodes };
   };
   const stopServing = await serveControls(
     dataFolder,

@@ -10,6 +10,8 @@ interface ReloadCommandOptions extends InstallationOptions {
   json?: boolean;
 }
 
+const nodesHint = 'Check with gatehouse nodes which nodes are alive, and reload again.';
+
 const hint = 'Correct the config file, and reload again; gatehouse check-config checks it first.';
 
 type Refused = Extract<ReloadOutcome, { problems: unknown }>;
@@ -22,8 +24,8 @@ function refusal({ problems }: Refused, where: string): string {
   return `Nothing has changed${where}: the settings cannot be used.\n${problems.map((problem) => `- ${problem}`).join('\n')}`;
 }
 
-/** The answer of a server: its own outcome, and those of other nodes. */
-type Reloaded = ReloadOutcome & { nodes?: OtherReload[] };
+/** The response of a server: its own outcome, and those of other nodes; null if it could not list them. */
+type Reloaded = ReloadOutcome & { nodes?: OtherReload[] | null };
 
 const outcomeTexts: Record<OtherReload['outcome'], string> = {
   reloaded: 'reloaded',
@@ -50,7 +52,7 @@ async function locate(
   }
 }
 
-/** Prints the result of each server and node. @throws CliError if one rejected its file or did not respond */
+/** Prints the result of each server and node. @throws CliError if a server or node rejected its file, or did not respond */
 function report(answers: Answers, json: boolean | undefined, io: CommandIo): void {
   const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as Reloaded }));
   const isAlone = servers.length + answers.failed.length === 1;
@@ -67,20 +69,18 @@ function report(answers: Answers, json: boolean | undefined, io: CommandIo): voi
   if (!json) for (const line of describeNodes(others)) io.stdout.write(`${line}\n`);
   if (others.some(({ outcome }) => outcome === 'refused'))
     refusals.push('Another node could not use its config file, and goes on with its earlier settings.');
+  const unreached = others
+    .filter(({ outcome }) => outcome === 'no answer')
+    .map(
+      ({ address }) => `The node at ${printableLine(address)} did not respond, and may keep its settings.`,
+    );
+  if (servers.some(({ outcome }) => outcome.nodes === null))
+    unreached.push('The other nodes were not told to reload: the database did not list them.');
   const failure = failureOfSome(answers);
-  if (refusals.length > 0)
-    throw new CliError(
-      [...refusals, ...(failure ? [failure.message] : [])].join('\n'),
-      exitCodes.usage,
-      hint,
-    );
+  const message = [...refusals, ...unreached, ...(failure ? [failure.message] : [])].join('\n');
+  if (refusals.length > 0) throw new CliError(message, exitCodes.usage, hint);
+  if (unreached.length > 0) throw new CliError(message, exitCodes.unreachable, nodesHint);
   if (failure) throw failure;
-  if (others.some(({ outcome }) => outcome === 'no answer'))
-    throw new CliError(
-      'Another node did not respond, and may go on with its earlier settings.',
-      exitCodes.unreachable,
-      'Look with gatehouse nodes whether it is alive, and reload again.',
-    );
 }
 
 /** Registers `gatehouse reload`. */
