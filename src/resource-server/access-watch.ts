@@ -33,7 +33,7 @@ export interface AccessWatch {
   /**
    * Calls `onEnd` once, within a second after the access token is revoked or expires. With a `renewal`, an expired token
    * ends the access only after that time, and a revoked one still at once. A token of another issuer, which has no
-   * `tokenId`, is watched for its expiry only. The access also ends if tokens cannot be checked for over a second.
+   * `tokenId`, is watched for its expiry only. The access also ends if tokens cannot be checked for half a second.
    * @returns stops watching
    */
   watch(authInfo: AuthInfo, onEnd: () => void, renewal?: Renewal): () => void;
@@ -52,10 +52,10 @@ interface Watched {
 }
 
 /**
- * Time for which tokens may not be checked, in milliseconds: then streams end, as any of their tokens may have been
- * revoked.
+ * Maximum time for which checks may fail, in milliseconds: then streams end, as any of their tokens may have been revoked.
+ * Together with two intervals it is less than a second.
  */
-const blindMs = 1_000;
+const blindMs = 500;
 
 /** Maximum number of tokens per query, so that the query does not delay other requests. */
 const batchSize = 500;
@@ -68,16 +68,15 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const { source, now, logger, intervalMs = 200 } = options;
   const watched = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
-  /** Time of the first check that failed since one succeeded, by `performance.now()`. */
+  let isAsking = false;
+  /** Begin of the first check that failed since one succeeded, by `performance.now()`. */
   let failingSince: number | undefined;
 
   const end = (ended: readonly Watched[]): void => {
     for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
   };
 
-  /** Checks each token that may have been revoked since its last check, in batches. */
-  const look = async (): Promise<void> => {
+  const noticeExpiry = (): void => {
     end([...watched].filter(({ endsAt }) => endsAt <= now()));
     for (const entry of watched) {
       if (!entry.renewal || entry.authInfo.expiresAt > now()) continue;
@@ -85,8 +84,10 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
       delete entry.renewal;
       onExpiry();
     }
-    // Read before the tokens: a revocation during the query changes the next mark.
-    const mark = await source.revocationMark();
+  };
+
+  /** Asks for each token that may have been revoked since its last check, in batches. */
+  const ask = async (mark: number): Promise<void> => {
     const byToken = Map.groupBy(
       [...watched].filter(({ authInfo, stoodAt }) => authInfo.tokenId !== undefined && stoodAt !== mark),
       ({ authInfo }) => String(authInfo.tokenId),
@@ -104,26 +105,33 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     }
   };
 
-  const lookOnce = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
+    const begunAt = performance.now();
     try {
-      await look();
+      // Read before the tokens: a revocation during the query changes the next mark.
+      const mark = await source.revocationMark();
+      // The query of an earlier check may hang for seconds. The mark fails sooner if the database is away.
+      if (isAsking) return;
+      isAsking = true;
+      await ask(mark).finally(() => {
+        isAsking = false;
+      });
       failingSince = undefined;
     } catch (error) {
       logger.warn({ err: error }, 'open streams could not be checked');
-      failingSince ??= performance.now();
+      failingSince ??= begunAt;
       if (performance.now() - failingSince > blindMs)
         end([...watched].filter(({ authInfo }) => authInfo.tokenId !== undefined));
     }
   };
 
-  const lookAgainLater = (): void => {
-    if (timer !== undefined || isLooking || watched.size === 0) return;
-    timer = setTimeout(async () => {
+  const checkLater = (): void => {
+    if (timer !== undefined || watched.size === 0) return;
+    timer = setTimeout(() => {
       timer = undefined;
-      isLooking = true;
-      await lookOnce();
-      isLooking = false;
-      lookAgainLater();
+      noticeExpiry();
+      if (watched.size > 0) void check();
+      checkLater();
     }, intervalMs);
     timer.unref();
   };
@@ -131,9 +139,10 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   return {
     watch(authInfo, onEnd, renewal) {
       const endsAt = authInfo.expiresAt + (renewal?.seconds ?? 0);
+      if (watched.size === 0) failingSince = undefined;
       const entry: Watched = { authInfo, onEnd, endsAt, ...(renewal && { renewal }) };
       watched.add(entry);
-      lookAgainLater();
+      checkLater();
       return () => void watched.delete(entry);
     },
     close() {

@@ -205,7 +205,7 @@ describe('the watch over open streams', () => {
     await until(() => ended === 1);
   });
 
-  it('ends streams if tokens cannot be checked for over a second, and those of another issuer go on (T-103)', async () => {
+  it('ends streams if tokens cannot be checked for half a second, and those of another issuer go on (T-103)', async () => {
     const { watch } = startWatch({
       source: {
         standing: async () => [],
@@ -218,10 +218,75 @@ describe('the watch over open streams', () => {
     const { tokenId: _, ...foreign } = caller;
     watch.watch({ ...foreign, issuer: 'https://other.example.com' }, () => ended.push('foreign'));
     watch.watch(caller, () => ended.push('ours'));
-    await pause(800);
+    await pause(300);
     expect(ended).toEqual([]);
     await until(() => ended.length > 0);
     expect(ended).toEqual(['ours']);
+  });
+
+  it('gives streams that open after an outage the same half a second', async () => {
+    const database = { isAway: true };
+    const { watch } = startWatch({
+      source: {
+        standing: async (ids) => ids,
+        revocationMark: async () => {
+          if (database.isAway) throw new Error('the database is away');
+          return 1;
+        },
+      },
+    });
+    const ended: string[] = [];
+    watch.watch(caller, () => ended.push('first'));
+    await until(() => ended.length > 0);
+    watch.watch(caller, () => ended.push('second'));
+    await pause(100);
+    database.isAway = false;
+    await pause(600);
+    expect(ended).toEqual(['first']);
+  });
+
+  it('ends streams while a query hangs, if the database is away meanwhile or a token expires (T-171)', async () => {
+    const database = { isAway: false };
+    const { watch, clock } = startWatch({
+      source: {
+        standing: () => new Promise(() => undefined),
+        revocationMark: async () => {
+          if (database.isAway) throw new Error('the database is away');
+          return 1;
+        },
+      },
+    });
+    const ended: string[] = [];
+    watch.watch(caller, () => ended.push('ours'));
+    watch.watch({ ...caller, expiresAt: 1500 }, () => ended.push('expired'));
+    await pause(30);
+    clock.now = 1500;
+    await until(() => ended.length > 0);
+    await pause(600);
+    expect(ended).toEqual(['expired']);
+    database.isAway = true;
+    await until(() => ended.length > 1);
+    expect(ended).toEqual(['expired', 'ours']);
+  });
+
+  it('ends streams as soon as a query has failed that began half a second ago (T-171)', async () => {
+    let fail: (error: Error) => void = () => undefined;
+    const { watch } = startWatch({
+      source: {
+        standing: () =>
+          new Promise((_resolve, reject) => {
+            fail = reject;
+          }),
+        revocationMark: async () => 1,
+      },
+    });
+    let ended = 0;
+    watch.watch(caller, () => ended++);
+    await pause(600);
+    expect(ended).toBe(0);
+    fail(new Error('no answer in time'));
+    await pause(20);
+    expect(ended).toBe(1);
   });
 
   it('asks for many tokens in parts, and forgets everyone when it is closed', async () => {

@@ -27,7 +27,7 @@ export interface ChangeMarks {
 export const lookMs = 100;
 
 /**
- * Maximum age of what is known, in milliseconds. With the second after which streams end, a node that is cut off from the
+ * Maximum age of what is known, in milliseconds. With the second within which streams end then, a node that is cut off from the
  * database serves nothing from memory for longer than five seconds.
  */
 export const staleMs = 4_000;
