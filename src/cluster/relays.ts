@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { endedWithin } from '../collections/closing.ts';
 import type { CircuitRelay, CircuitState } from '../gateway/index.ts';
 import type { Change, ChangeRelay } from '../mcp/protocol.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -123,10 +124,8 @@ export function relayReloads(
         outcomes.set(id, isRefused ? 'refused' : 'reloaded');
         if (others.every((other) => outcomes.has(other.id))) resolve();
       });
-      const timer = setTimeout(resolve, reloadPatienceMs);
       bus.post('reload', '', { asked });
-      await allAnswered;
-      clearTimeout(timer);
+      await endedWithin(reloadPatienceMs, allAnswered);
       stop();
       const isSilent = others.some(({ id }) => !outcomes.has(id));
       // A node that has ended meanwhile reads its config file at its next start.

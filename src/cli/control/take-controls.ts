@@ -28,6 +28,7 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
   const stopObeying = gatehouse.onReload(() => !('problems' in reload('gatehouse reload at another node')));
   const reloadAll = async () => {
     const outcome = reload('gatehouse reload');
+    // The log says why the nodes could not be listed.
     const nodes = await gatehouse.reloadOthers().catch(() => null);
     return nodes?.length === 0 ? outcome : { ...outcome, nodes };
   };

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { RequestId } from '@modelcontextprotocol/server';
+import { endedWithin } from '../../collections/closing.ts';
 import { jsonLine } from '../../collections/exact-json.ts';
 import type { Frames, Message } from '../protocol.ts';
 
@@ -55,11 +56,9 @@ export class LineWriter {
   async flush(): Promise<void> {
     if (this.#isGone) return;
     const { promise: out, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, flushPatienceMs);
     this.#stdout.write('', () => resolve());
     this.#stdout.once('close', () => resolve());
-    await out;
-    clearTimeout(timer);
+    await endedWithin(flushPatienceMs, out);
   }
 }
 
